@@ -1,0 +1,1 @@
+"""RabbitMQ and memory behind one protocol."""

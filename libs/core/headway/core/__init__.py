@@ -1,0 +1,1 @@
+"""The decisions: pure functions over rows and a now."""

@@ -1,0 +1,1 @@
+"""The wire: message models, one union, contract writer."""

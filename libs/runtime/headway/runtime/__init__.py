@@ -1,0 +1,1 @@
+"""Loops, service main, settings, telemetry, health."""

@@ -1,0 +1,1 @@
+"""What an application imports, and all of it."""

@@ -1,0 +1,1 @@
+"""PostgreSQL: schema, transactions, one module for each noun."""

@@ -1,0 +1,1 @@
+"""Decides every slot once."""

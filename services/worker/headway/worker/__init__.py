@@ -1,0 +1,1 @@
+"""Claims runs, executes handlers, settles."""
