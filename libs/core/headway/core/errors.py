@@ -1,11 +1,11 @@
 """What can go wrong, as four kinds.
 
-    HeadwayError
-    |-- Invalid       the caller's fault: bad input or settings, with every field that is wrong
-    |-- NotFound      no such thing, or not yours
-    |-- Conflict      the thing's state forbids it
-    `-- Unavailable   database or broker away: the same call may succeed later
-        `-- LeaseLost the session is no longer live: cancel everything, write nothing
+HeadwayError
+|-- Invalid       the caller's fault: bad input or settings, with every field that is wrong
+|-- NotFound      no such thing, or not yours
+|-- Conflict      the thing's state forbids it
+`-- Unavailable   database or broker away: the same call may succeed later
+    `-- LeaseLost the session is no longer live: cancel everything, write nothing
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,159 @@
+"""Give queued runs to a live session: by id, as a hint names them, or by order, as a look finds them.
+
+Both are one statement that is its own transaction.  Both lock their session's row FOR KEY SHARE, so that a session cannot be
+stopped between the check and the claim.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import Integer, Text, Uuid, and_, func, select, update
+from sqlalchemy.sql.elements import ColumnElement
+
+from headway.core.run import State
+from headway.store.schema import run, run_input, session
+from headway.store.sessions import SessionState, require_live
+from headway.store.statement import Statement, array, const, hidden, now, param, statement
+from headway.store.tx import Row, Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A run that a session holds: `(session, attempt)` is the fence of everything it may write."""
+
+    id: UUID
+    attempt: int
+    handler: str
+    definition: str
+    tenant: str
+    queue: str
+    priority: int
+    params: str | None
+    payload: bytes | None
+    token: UUID
+    schedule: UUID | None
+    slot_at: datetime | None
+    available_at: datetime
+    started_at: datetime
+    deadline_at: datetime
+    failures: int
+    gated: bool
+    correlation: str | None
+    traceparent: str | None
+
+
+_TAKEN: Final = (
+    run.c.id,
+    run.c.attempt,
+    run.c.handler,
+    run.c.definition,
+    run.c.tenant,
+    run.c.queue,
+    run.c.priority,
+    run.c.params,
+    run.c.token,
+    run.c.schedule,
+    run.c.slot_at,
+    run.c.available_at,
+    run.c.started_at,
+    run.c.deadline_at,
+    run.c.failures,
+    run.c.gated,
+    run.c.correlation,
+    run.c.has_input,
+)
+_me = (
+    select(now().label("now"))
+    .where(
+        session.c.id == param("session", Uuid),
+        session.c.state == const(SessionState.RUNNING),
+        session.c.lease_until > now(),
+    )
+    .with_for_update(read=True, key_share=True)
+    .cte("me")
+    .prefix_with("MATERIALIZED")
+)
+_now: Final = select(_me.c.now).scalar_subquery()
+_taking: Final[Mapping[str, Any]] = {
+    "state": const(State.RUNNING),
+    "session": param("session", Uuid),
+    "attempt": run.c.attempt + const(1),
+    "started_at": _now,
+    "deadline_at": _now + run.c.timeout,
+}
+
+
+def _wanted(handlers: ColumnElement[bool]) -> ColumnElement[bool]:
+    return and_(run.c.cancel_requested_at.is_(None), handlers, _now.is_not(None))
+
+
+CLAIM_BY_ID: Final = statement(
+    "claim_by_id",
+    update(run)
+    .where(
+        run.c.id == func.any(array("ids", Uuid)),
+        hidden(run.c.state, State.QUEUED),
+        _wanted(run.c.handler == func.any(array("handlers", Text))),
+    )
+    .values(_taking)
+    .returning(*_TAKEN),
+)
+_head = (
+    select(run.c.id)
+    .where(
+        run.c.queue == param("queue", Text),
+        run.c.state == const(State.QUEUED),
+        _wanted(run.c.handler == func.any(array("handlers", Text))),
+    )
+    .order_by(-run.c.priority, run.c.available_at, run.c.id)
+    .limit(param("limit", Integer))
+    .with_for_update(skip_locked=True)
+    .cte("head")
+    .prefix_with("MATERIALIZED")
+)
+CLAIM_BY_ORDER: Final = statement("claim_by_order", update(run).where(run.c.id == _head.c.id).values(_taking).returning(*_TAKEN))
+INPUTS: Final = statement("claim_inputs", select(run_input).where(run_input.c.run == func.any(array("ids", Uuid))))
+
+
+async def claim(tx: Tx, session_id: UUID, wanted: Sequence[UUID], *, handlers: Sequence[str]) -> list[Claimed]:
+    """Give the wanted runs to a live session, or fewer, or none.
+
+    A run that is missing from the answer was taken, cancelled, is not due or has no handler here: nothing is owed to whoever asked.
+    Raises LeaseLost when the session is not live.
+    """
+    return await _take(tx, CLAIM_BY_ID, session_id, ids=sorted(wanted), handlers=list(handlers))
+
+
+async def claim_next(tx: Tx, session_id: UUID, queue: str, *, handlers: Sequence[str], limit: int) -> list[Claimed]:
+    """Give at most `limit` queued runs of a queue to a live session: priority first, then due instant, then id.
+
+    Raises LeaseLost when the session is not live.
+    """
+    return await _take(tx, CLAIM_BY_ORDER, session_id, queue=queue, handlers=list(handlers), limit=limit)
+
+
+async def _take(tx: Tx, how: Statement, session_id: UUID, **values: Any) -> list[Claimed]:
+    rows = await tx.fetch(how, session=session_id, **values)
+    if not rows:
+        await require_live(tx, session_id)
+        return []
+    with_input = [row["id"] for row in rows if row["has_input"]]
+    inputs = {row["run"]: row for row in await tx.fetch(INPUTS, ids=with_input)} if with_input else {}
+    return [_claimed(row, inputs.get(row["id"])) for row in rows]
+
+
+def _claimed(row: Row, given: Row | None) -> Claimed:
+    (id_, attempt, handler, definition, tenant, queue, priority, params, token, schedule, slot_at, available, started, deadline, *rest) = (
+        row.values()
+    )
+    failures, gated, correlation, _ = rest
+    payload = traceparent = None
+    if given is not None:
+        params, payload, traceparent = given["params"] or params, given["payload"], given["traceparent"]
+    return Claimed(
+        id_, attempt, handler, definition, tenant, queue, priority, params, payload, token or id_, schedule, slot_at, available, started, deadline,
+        failures, gated, correlation, traceparent,
+    )  # fmt: skip

@@ -1,0 +1,212 @@
+"""Accept runs: one INSERT for however many are asked for at once, whoever asked.
+
+A definition without limits gives `queued` runs; one with limits, or a due instant ahead, gives `scheduled` ones, which admit or the
+due step moves on.  A definition that is unknown or disabled answers for its own asks only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import Boolean, DateTime, Interval, LargeBinary, SmallInteger, Text, Uuid, case, column, func, insert, literal_column, or_, select
+from sqlalchemy.sql.selectable import TableValuedAlias
+
+from headway.core.errors import Conflict, HeadwayError, NotFound
+from headway.core.ids import make_ids
+from headway.core.run import State
+from headway.store.schema import definition, run, run_input
+from headway.store.statement import array, const, param, statement
+from headway.store.tx import Row, Tx
+
+INLINE_BYTES: Final = 2048
+MAX_RUN: Final = timedelta(hours=24)
+
+
+class Origin(IntEnum):
+    """Why a run exists."""
+
+    CALL = 0
+    SLOT = 1
+    CATCH_UP = 2
+    BACKFILL = 3
+    REPLAY = 4
+    RERUN = 5
+    TRIGGER = 6
+    CHILD = 7
+    STEP = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One run that somebody wants.  `params` is JSON text; `at` None means now; `priority` None takes the definition's."""
+
+    definition: str
+    tenant: str = ""
+    params: str | None = None
+    payload: bytes | None = None
+    at: datetime | None = None
+    priority: int | None = None
+    key: str | None = None
+    correlation: str | None = None
+    created_by: str = ""
+    origin: Origin = Origin.CALL
+    parent: UUID | None = None
+    schedule: UUID | None = None
+    slot_at: datetime | None = None
+    token: UUID | None = None
+    traceparent: str | None = None
+    definition_tenant: str | None = None
+
+    @property
+    def inline(self) -> bool:
+        """Whether everything fits into the hot row."""
+        return self.payload is None and self.traceparent is None and len(self.params or "") <= INLINE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A run that now exists.  `gated` ones wait for admit, `queued` ones may be announced."""
+
+    id: UUID
+    state: State
+    queue: str
+    priority: int
+    gated: bool
+    existing: bool = False
+
+
+_COLUMNS: Final = {
+    "id": Uuid,
+    "wanted": Text,
+    "owner": Text,
+    "tenant": Text,
+    "priority": SmallInteger,
+    "available_at": DateTime(timezone=True),
+    "created_by": Text,
+    "origin": SmallInteger,
+    "parent": Uuid,
+    "schedule": Uuid,
+    "slot_at": DateTime(timezone=True),
+    "token": Uuid,
+    "key": Text,
+    "correlation": Text,
+    "params": Text,
+    "has_input": Boolean,
+}
+
+
+def _given(columns: dict[str, object]) -> TableValuedAlias:
+    arrays = [array(name, kind) for name, kind in columns.items()]  # type: ignore[arg-type]  # a type or its class, both are taken
+    return func.unnest(*arrays).table_valued(*[column(name, kind) for name, kind in columns.items()]).render_derived(name="given")  # type: ignore[call-overload]  # same
+
+
+_given_runs = _given(dict(_COLUMNS))
+_g, _d = _given_runs.c, definition.c
+_at = func.coalesce(_g.available_at, param("now", DateTime(timezone=True)))
+_VALUES: Final = {
+    "id": _g.id,
+    "state": case(
+        (or_(_at > param("now", DateTime(timezone=True)), _d.gated, _d.paused_at.is_not(None)), const(State.SCHEDULED)),
+        else_=const(State.QUEUED),
+    ),
+    "tenant": _g.tenant,
+    "definition": _d.name,
+    "definition_id": _d.id,
+    "definition_version": _d.version,
+    "handler": _d.handler,
+    "queue": _d.queue,
+    "priority": func.coalesce(_g.priority, _d.priority),
+    "available_at": _at,
+    "created_at": param("now", DateTime(timezone=True)),
+    "created_by": _g.created_by,
+    "origin": _g.origin,
+    "parent": _g.parent,
+    "schedule": _g.schedule,
+    "slot_at": _g.slot_at,
+    "token": _g.token,
+    "key": _g.key,
+    "correlation": _g.correlation,
+    "params": _g.params,
+    "timeout": case((_d.timeout == literal_column("interval '0'", Interval), param("max_run", Interval)), else_=_d.timeout),
+    "keep_days": _d.retention_days,
+    "restartable": _d.restartable,
+    "gated": or_(_d.gated, _d.paused_at.is_not(None)),
+    "has_input": _g.has_input,
+}
+CREATE: Final = statement(
+    "run_create",
+    insert(run)
+    .from_select(
+        list(_VALUES),
+        select(*_VALUES.values())
+        .select_from(_given_runs.join(definition, (_d.tenant == _g.owner) & (_d.name == _g.wanted)))
+        .where(_d.enabled),
+    )
+    .returning(run.c.id, run.c.state, run.c.queue, run.c.priority, run.c.gated),
+)
+_given_inputs = _given({"run": Uuid, "params": Text, "payload": LargeBinary, "traceparent": Text})
+CREATE_INPUT: Final = statement(
+    "run_create_input", insert(run_input).from_select(["run", "params", "payload", "traceparent"], select(*_given_inputs.c))
+)
+FIND: Final = statement("definition_enabled", select(_d.enabled).where(_d.tenant == param("tenant", Text), _d.name == param("name", Text)))
+
+
+async def create(tx: Tx, asks: Sequence[Ask], *, max_run: timedelta = MAX_RUN) -> list[Accepted | HeadwayError]:
+    """Insert the runs that are asked for and answer each ask in its place: the run, or the error that is its own.
+
+    NotFound: no such definition.  Conflict: it is disabled.  Raises Unavailable.
+    """
+    ids = make_ids(tx.now, len(asks))
+    rows = await tx.fetch(CREATE, now=tx.now, max_run=max_run, **_arrays(ids, asks))
+    cold = [(id_, ask) for id_, ask in zip(ids, asks, strict=True) if not ask.inline]
+    made = {row["id"]: _accepted(row) for row in rows}
+    if cold:
+        await _keep_inputs(tx, [(id_, ask) for id_, ask in cold if id_ in made])
+    return [made.get(id_) or await _refusal(tx, ask) for id_, ask in zip(ids, asks, strict=True)]
+
+
+def _accepted(row: Row) -> Accepted:
+    id_, state, queue, priority, gated = row.values()
+    return Accepted(id_, State(state), queue, priority, gated)
+
+
+def _arrays(ids: Sequence[UUID], asks: Sequence[Ask]) -> dict[str, list[object]]:
+    return {
+        "id": list(ids),
+        "wanted": [ask.definition for ask in asks],
+        "owner": [ask.tenant if ask.definition_tenant is None else ask.definition_tenant for ask in asks],
+        "tenant": [ask.tenant for ask in asks],
+        "priority": [ask.priority for ask in asks],
+        "available_at": [ask.at for ask in asks],
+        "created_by": [ask.created_by for ask in asks],
+        "origin": [int(ask.origin) for ask in asks],
+        "parent": [ask.parent for ask in asks],
+        "schedule": [ask.schedule for ask in asks],
+        "slot_at": [ask.slot_at for ask in asks],
+        "token": [ask.token for ask in asks],
+        "key": [ask.key for ask in asks],
+        "correlation": [ask.correlation for ask in asks],
+        "params": [ask.params if len(ask.params or "") <= INLINE_BYTES else None for ask in asks],
+        "has_input": [not ask.inline for ask in asks],
+    }
+
+
+async def _keep_inputs(tx: Tx, cold: Sequence[tuple[UUID, Ask]]) -> None:
+    await tx.execute(
+        CREATE_INPUT,
+        run=[id_ for id_, _ in cold],
+        params=[ask.params if len(ask.params or "") > INLINE_BYTES else None for _, ask in cold],
+        payload=[ask.payload for _, ask in cold],
+        traceparent=[ask.traceparent for _, ask in cold],
+    )
+
+
+async def _refusal(tx: Tx, ask: Ask) -> HeadwayError:
+    owner = ask.tenant if ask.definition_tenant is None else ask.definition_tenant
+    enabled = await tx.fetch_value(FIND, tenant=owner, name=ask.definition)
+    if enabled is None:
+        return NotFound(f"definition: there is no definition {ask.definition!r}", code="definition_unknown")
+    return Conflict(f"definition: {ask.definition!r} is disabled", code="definition_disabled")

@@ -1,0 +1,1 @@
+"""The schema's history, one file for each step; expand first, contract one release later."""

@@ -1,0 +1,28 @@
+"""The tables: one metadata, one file for each part of the model."""
+
+from headway.store.schema.catalogue import definition, definition_version, schedule
+from headway.store.schema.ledger import last_definition_run, last_schedule_run, slot, slot_range
+from headway.store.schema.meta import metadata
+from headway.store.schema.people import audit, rate_bucket, session
+from headway.store.schema.work import attempt, idempotency_key, reaction, run, run_done, run_input, run_progress
+
+__all__ = [
+    "attempt",
+    "audit",
+    "definition",
+    "definition_version",
+    "idempotency_key",
+    "last_definition_run",
+    "last_schedule_run",
+    "metadata",
+    "rate_bucket",
+    "reaction",
+    "run",
+    "run_done",
+    "run_input",
+    "run_progress",
+    "schedule",
+    "session",
+    "slot",
+    "slot_range",
+]
