@@ -5,9 +5,8 @@ stopped between the check and the claim.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Integer, Text, Uuid, and_, func, select, update
@@ -20,20 +19,22 @@ from headway.store.statement import Statement, array, const, hidden, now, param,
 from headway.store.tx import Row, Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """A run that a session holds: `(session, attempt)` is the fence of everything it may write."""
+class Claimed(NamedTuple):
+    """A run that a session holds: `(session, attempt)` is the fence of everything it may write.
+
+    A tuple in the statement's own order: one is made for every run, and a frozen dataclass costs ten times as much.
+    """
 
     id: UUID
     attempt: int
     handler: str
     definition: str
+    definition_id: UUID
     tenant: str
     queue: str
     priority: int
     params: str | None
-    payload: bytes | None
-    token: UUID
+    stored_token: UUID | None
     schedule: UUID | None
     slot_at: datetime | None
     available_at: datetime
@@ -41,30 +42,20 @@ class Claimed:
     deadline_at: datetime
     failures: int
     gated: bool
+    owes: int
     correlation: str | None
-    traceparent: str | None
+    has_input: bool
+    payload: bytes | None = None
+    traceparent: str | None = None
+
+    @property
+    def token(self) -> UUID:
+        """The idempotency token: the same for all attempts and replays of a slot or key."""
+        return self.stored_token or self.id
 
 
-_TAKEN: Final = (
-    run.c.id,
-    run.c.attempt,
-    run.c.handler,
-    run.c.definition,
-    run.c.tenant,
-    run.c.queue,
-    run.c.priority,
-    run.c.params,
-    run.c.token,
-    run.c.schedule,
-    run.c.slot_at,
-    run.c.available_at,
-    run.c.started_at,
-    run.c.deadline_at,
-    run.c.failures,
-    run.c.gated,
-    run.c.correlation,
-    run.c.has_input,
-)
+_STORED: Final = Claimed._fields[: -len(Claimed._field_defaults)]
+_TAKEN: Final = tuple(run.c[name.removeprefix("stored_")] for name in _STORED)
 _me = (
     select(now().label("now"))
     .where(
@@ -140,20 +131,17 @@ async def _take(tx: Tx, how: Statement, session_id: UUID, **values: Any) -> list
     if not rows:
         await require_live(tx, session_id)
         return []
-    with_input = [row["id"] for row in rows if row["has_input"]]
-    inputs = {row["run"]: row for row in await tx.fetch(INPUTS, ids=with_input)} if with_input else {}
-    return [_claimed(row, inputs.get(row["id"])) for row in rows]
+    claimed = [Claimed._make(row.values()) for row in rows]
+    return await _with_inputs(tx, claimed) if any(run.has_input for run in claimed) else claimed
 
 
-def _claimed(row: Row, given: Row | None) -> Claimed:
-    (id_, attempt, handler, definition, tenant, queue, priority, params, token, schedule, slot_at, available, started, deadline, *rest) = (
-        row.values()
-    )
-    failures, gated, correlation, _ = rest
-    payload = traceparent = None
-    if given is not None:
-        params, payload, traceparent = given["params"] or params, given["payload"], given["traceparent"]
-    return Claimed(
-        id_, attempt, handler, definition, tenant, queue, priority, params, payload, token or id_, schedule, slot_at, available, started, deadline,
-        failures, gated, correlation, traceparent,
-    )  # fmt: skip
+async def _with_inputs(tx: Tx, claimed: list[Claimed]) -> list[Claimed]:
+    rows = await tx.fetch(INPUTS, ids=[run.id for run in claimed if run.has_input])
+    inputs = {row["run"]: row for row in rows}
+    return [_complete(run, inputs.get(run.id)) for run in claimed]
+
+
+def _complete(run: Claimed, given: Row | None) -> Claimed:
+    if given is None:
+        return run
+    return run._replace(params=given["params"] or run.params, payload=given["payload"], traceparent=given["traceparent"])

@@ -4,21 +4,33 @@ A definition without limits gives `queued` runs; one with limits, or a due insta
 due step moves on.  A definition that is unknown or disabled answers for its own asks only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Boolean, DateTime, Interval, LargeBinary, SmallInteger, Text, Uuid, case, column, func, insert, literal_column, or_, select
-from sqlalchemy.sql.selectable import TableValuedAlias
+from sqlalchemy import (
+    Boolean,
+    Interval,
+    LargeBinary,
+    SmallInteger,
+    Text,
+    Uuid,
+    case,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+)
 
 from headway.core.errors import Conflict, HeadwayError, NotFound
 from headway.core.ids import make_ids
 from headway.core.run import State
 from headway.store.schema import definition, run, run_input
-from headway.store.statement import array, const, param, statement
+from headway.store.statement import INSTANT, const, given, param, statement
 from headway.store.tx import Row, Tx
 
 INLINE_BYTES: Final = 2048
@@ -66,8 +78,7 @@ class Ask:
         return self.payload is None and self.traceparent is None and len(self.params or "") <= INLINE_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(NamedTuple):
     """A run that now exists.  `gated` ones wait for admit, `queued` ones may be announced."""
 
     id: UUID
@@ -78,18 +89,18 @@ class Accepted:
     existing: bool = False
 
 
-_COLUMNS: Final = {
+_COLUMNS: Final[Mapping[str, Any]] = {
     "id": Uuid,
     "wanted": Text,
     "owner": Text,
     "tenant": Text,
     "priority": SmallInteger,
-    "available_at": DateTime(timezone=True),
+    "available_at": INSTANT,
     "created_by": Text,
     "origin": SmallInteger,
     "parent": Uuid,
     "schedule": Uuid,
-    "slot_at": DateTime(timezone=True),
+    "slot_at": INSTANT,
     "token": Uuid,
     "key": Text,
     "correlation": Text,
@@ -98,18 +109,13 @@ _COLUMNS: Final = {
 }
 
 
-def _given(columns: dict[str, object]) -> TableValuedAlias:
-    arrays = [array(name, kind) for name, kind in columns.items()]  # type: ignore[arg-type]  # a type or its class, both are taken
-    return func.unnest(*arrays).table_valued(*[column(name, kind) for name, kind in columns.items()]).render_derived(name="given")  # type: ignore[call-overload]  # same
-
-
-_given_runs = _given(dict(_COLUMNS))
+_given_runs = given("given", **_COLUMNS)
 _g, _d = _given_runs.c, definition.c
-_at = func.coalesce(_g.available_at, param("now", DateTime(timezone=True)))
+_at = func.coalesce(_g.available_at, param("now", INSTANT))
 _VALUES: Final = {
     "id": _g.id,
     "state": case(
-        (or_(_at > param("now", DateTime(timezone=True)), _d.gated, _d.paused_at.is_not(None)), const(State.SCHEDULED)),
+        (or_(_at > param("now", INSTANT), _d.gated, _d.paused_at.is_not(None)), const(State.SCHEDULED)),
         else_=const(State.QUEUED),
     ),
     "tenant": _g.tenant,
@@ -120,7 +126,7 @@ _VALUES: Final = {
     "queue": _d.queue,
     "priority": func.coalesce(_g.priority, _d.priority),
     "available_at": _at,
-    "created_at": param("now", DateTime(timezone=True)),
+    "created_at": param("now", INSTANT),
     "created_by": _g.created_by,
     "origin": _g.origin,
     "parent": _g.parent,
@@ -147,7 +153,7 @@ CREATE: Final = statement(
     )
     .returning(run.c.id, run.c.state, run.c.queue, run.c.priority, run.c.gated),
 )
-_given_inputs = _given({"run": Uuid, "params": Text, "payload": LargeBinary, "traceparent": Text})
+_given_inputs = given("given", run=Uuid, params=Text, payload=LargeBinary, traceparent=Text)
 CREATE_INPUT: Final = statement(
     "run_create_input", insert(run_input).from_select(["run", "params", "payload", "traceparent"], select(*_given_inputs.c))
 )

@@ -77,7 +77,6 @@ async def _make(tx: Tx, part: Partition) -> None:
     table, schema = part.table, tx.schema
     span = f"'{part.start}' AND {part.column} < '{part.end}'"
     await tx.run(f"CREATE TABLE {schema}.{part.name} (LIKE {schema}.{table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
-    await tx.run(
-        f"WITH moved AS (DELETE FROM {schema}.{table}_default WHERE {part.column} >= {span} RETURNING *) INSERT INTO {schema}.{part.name} SELECT * FROM moved"
-    )
+    moved = f"WITH moved AS (DELETE FROM {schema}.{table}_default WHERE {part.column} >= {span} RETURNING *)"
+    await tx.run(f"{moved} INSERT INTO {schema}.{part.name} SELECT * FROM moved")
     await tx.run(f"ALTER TABLE {schema}.{table} ATTACH PARTITION {schema}.{part.name} FOR VALUES FROM ('{part.start}') TO ('{part.end}')")

@@ -1,43 +1,18 @@
-"""Settle: the only way into a final state.
+"""Settle: the only way into a final state, and the way back into the open table after an attempt."""
 
-Each final statement deletes the open row, inserts the finished one and records the reactions owed, at once; each is guarded by the
-fence `(session, attempt)` for a run that is held by a session, or by its state for one that is not.
-"""
-
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import (
-    Date,
-    Integer,
-    SmallInteger,
-    Text,
-    Uuid,
-    case,
-    cast,
-    column,
-    delete,
-    func,
-    insert,
-    literal_column,
-    select,
-)
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.sql.elements import ColumnElement
-
 from headway.core.outcome import AttemptOutcome
-from headway.core.run import Settlement, State
-from headway.store.schema import reaction, run, run_done
-from headway.store.schema.work import LASTING
-from headway.store.statement import array, const, now, param, statement
-
-FOREVER: Final = literal_column("'infinity'::date", Date)
-ATTEMPT_NEEDS_NO_ROW: Final = frozenset({AttemptOutcome.SUCCESS, AttemptOutcome.SKIPPED})
+from headway.core.run import FINAL, Settlement
+from headway.store.attempts import AttemptRecord, error_document, record, result_text
+from headway.store.finish import FINISH_HELD, FINISH_IDLE, RELEASE
+from headway.store.tx import Row, Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What was decided for one run, with the fence under which it was decided; `session` None for a run that nobody holds."""
 
     run: UUID
@@ -46,12 +21,11 @@ class Verdict:
     session: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A run that really moved.  One that a stale fence asked for is missing."""
+class Settled(NamedTuple):
+    """A run that really moved."""
 
     id: UUID
-    state: State
+    state: int
     definition: str
     definition_id: UUID
     schedule: UUID | None
@@ -60,98 +34,71 @@ class Settled:
     owes: int
     gated: bool
     attempt: int
+    available_at: datetime
+    started_at: datetime | None
 
 
-_o = (
-    func.unnest(
-        array("ids", Uuid),
-        array("attempts", Integer),
-        array("states", SmallInteger),
-        array("outcomes", SmallInteger),
-        array("failures", SmallInteger),
-        array("crashes", SmallInteger),
-        array("reasons", Text),
-        array("results", Text),
-        array("errors", JSONB),
+async def settle(tx: Tx, verdicts: Sequence[Verdict]) -> list[Settled]:
+    """Record what was decided, and return the runs that really moved.
+
+    A verdict whose fence no longer stands changes nothing and is missing from the answer.  Attempt rows are written for everything
+    but a first-time success.  A success may be decided without reading its row; anything else is decided from the locked row.
+    """
+    moved: list[Settled] = []
+    for session in sorted({verdict.session for verdict in verdicts}, key=str):
+        held = sorted((verdict for verdict in verdicts if verdict.session == session), key=lambda verdict: verdict.run)
+        final = [verdict for verdict in held if verdict.settlement.state in FINAL]
+        going_on = [verdict for verdict in held if verdict.settlement.state not in FINAL]
+        if final:
+            moved += await _finish(tx, session, final)
+        if going_on:
+            moved += await _release(tx, session, going_on)
+    await _remember(tx, verdicts, {settled.id: settled for settled in moved})
+    return moved
+
+
+async def _finish(tx: Tx, session: UUID | None, verdicts: Sequence[Verdict]) -> list[Settled]:
+    values = _shared(verdicts) | {
+        "outcomes": [int(verdict.settlement.outcome or 0) for verdict in verdicts],
+        "results": [result_text(verdict.settlement.result) for verdict in verdicts],
+        "errors": [error_document(verdict.settlement.error) for verdict in verdicts],
+    }
+    rows = await (tx.fetch(FINISH_IDLE, **values) if session is None else tx.fetch(FINISH_HELD, session=session, **values))
+    return [_settled(row) for row in rows]
+
+
+async def _release(tx: Tx, session: UUID | None, verdicts: Sequence[Verdict]) -> list[Settled]:
+    rows = await tx.fetch(RELEASE, session=session, dues=[verdict.settlement.due for verdict in verdicts], **_shared(verdicts))
+    return [_settled(row) for row in rows]
+
+
+def _shared(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    return {
+        "ids": [verdict.run for verdict in verdicts],
+        "attempts": [verdict.attempt for verdict in verdicts],
+        "states": [int(verdict.settlement.state) for verdict in verdicts],
+        "failures": [verdict.settlement.failures for verdict in verdicts],
+        "crashes": [verdict.settlement.crashes for verdict in verdicts],
+        "reasons": [verdict.settlement.reason or None for verdict in verdicts],
+    }
+
+
+def _settled(row: Row) -> Settled:
+    return Settled._make(row.values())
+
+
+async def _remember(tx: Tx, verdicts: Sequence[Verdict], moved: dict[UUID, Settled]) -> None:
+    worth_a_row = [
+        verdict
+        for verdict in verdicts
+        if verdict.run in moved
+        and verdict.session is not None
+        and (verdict.attempt > 1 or verdict.settlement.attempt_outcome is not AttemptOutcome.SUCCESS)
+    ]
+    await record(
+        tx,
+        [
+            AttemptRecord(verdict.run, verdict.attempt, verdict.session, moved[verdict.run].started_at, verdict.settlement)
+            for verdict in worth_a_row
+        ],
     )
-    .table_valued(
-        column("run_id", Uuid),
-        column("fence", Integer),
-        column("next_state", SmallInteger),
-        column("outcome", SmallInteger),
-        column("failed", SmallInteger),
-        column("crashed", SmallInteger),
-        column("why", Text),
-        column("result", Text),
-        column("error", JSONB),
-    )
-    .render_derived(name="o")
-)
-_REPLACED: Final = {"failures": _o.c.failed, "crashes": _o.c.crashed}
-
-
-def _finishing(guard: ColumnElement[bool]) -> Any:
-    gone = (
-        delete(run)
-        .where(run.c.id == _o.c.run_id, run.c.attempt == _o.c.fence, guard)
-        .returning(
-            run.c.id,
-            run.c.gated,
-            run.c.keep_days,
-            *[_REPLACED.get(name, run.c[name]).label(name) for name in LASTING if name != "reason"],
-            case(
-                (run.c.cancel_requested_at.is_not(None) & (_o.c.next_state == const(State.SUCCEEDED)), literal_column("'finished before cancel'", Text)),
-                else_=func.coalesce(_o.c.why, run.c.reason),
-            ).label("reason"),
-            _o.c.next_state,
-            _o.c.outcome,
-            _o.c.result,
-            _o.c.error,
-        )
-        .cte("gone")
-    )
-    drop_on = case((gone.c.keep_days == const(0), FOREVER), else_=cast(now(), Date) + gone.c.keep_days)
-    kept = (
-        insert(run_done)
-        .from_select(
-            ["id", "drop_on", "state", *LASTING, "outcome", "finished_at", "result", "error"],
-            select(
-                gone.c.id,
-                drop_on,
-                gone.c.next_state,
-                *[gone.c[name] for name in LASTING],
-                gone.c.outcome,
-                now(),
-                gone.c.result,
-                gone.c.error,
-            ),
-        )
-        .cte("kept")
-    )
-    bits = func.generate_series(const(0), const(5)).table_valued(column("bit", Integer)).render_derived(name="bits")
-    owed = (
-        insert(reaction)
-        .from_select(
-            ["run", "kind", "next_look_at"],
-            select(gone.c.id, bits.c.bit, now()).where(
-                gone.c.owes != const(0), gone.c.owes.op("&")(const(1).op("<<")(bits.c.bit)) != const(0)
-            ),
-        )
-        .cte("owed")
-    )
-    return select(
-        gone.c.id,
-        gone.c.next_state,
-        gone.c.definition,
-        gone.c.definition_id,
-        gone.c.schedule,
-        gone.c.queue,
-        gone.c.priority,
-        gone.c.owes,
-        gone.c.gated,
-        gone.c.attempt,
-    ).add_cte(kept, owed)
-
-
-FINISH_HELD: Final = statement("settle_held", _finishing(run.c.session == param("session", Uuid)))
-FINISH_IDLE: Final = statement("settle_idle", _finishing(run.c.state < const(State.RUNNING)))

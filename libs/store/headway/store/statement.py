@@ -8,12 +8,24 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, ColumnElement, Executable, bindparam, func, literal_column
+from sqlalchemy import (
+    BindParameter,
+    ColumnClause,
+    ColumnElement,
+    DateTime,
+    Executable,
+    TableValuedAlias,
+    bindparam,
+    column,
+    func,
+    literal_column,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.sql.type_api import TypeEngine
 
 DEFAULT_SCHEMA: Final = "headway"
+INSTANT: Final = DateTime(timezone=True)
 REGISTRY: Final[dict[str, "Statement"]] = {}
 _DIALECT: Final = PGDialect_asyncpg()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves dialect constructors untyped
 
@@ -66,6 +78,13 @@ def param(name: str, kind: TypeEngine[Any] | type[TypeEngine[Any]]) -> BindParam
 def array(name: str, kind: TypeEngine[Any] | type[TypeEngine[Any]]) -> BindParameter[Any]:
     """Return a named parameter that is an array of a type."""
     return bindparam(name, type_=ARRAY(kind))
+
+
+def given(name: str, **columns: TypeEngine[Any] | type[TypeEngine[Any]]) -> TableValuedAlias:
+    """Return parameters as a table: one array parameter for each column, unnested side by side under `name`."""
+    arrays = [array(column_name, kind) for column_name, kind in columns.items()]
+    shape: list[ColumnClause[Any]] = [column(column_name, kind) for column_name, kind in columns.items()]
+    return func.unnest(*arrays).table_valued(*shape).render_derived(name=name)
 
 
 def now() -> ColumnElement[datetime]:

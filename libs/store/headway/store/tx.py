@@ -19,12 +19,20 @@ __all__ = ["Connection", "Database", "Row", "Tx"]
 
 T = TypeVar("T")
 Connection: TypeAlias = "asyncpg.Connection[Any] | PoolConnectionProxy[Any]"
-HOT_SETTINGS: Final = {
+SETTINGS: Final = {
     "jit": "off",
-    "plan_cache_mode": "force_generic_plan",
     "idle_in_transaction_session_timeout": "60000",
     "statement_timeout": "60000",
     "timezone": "UTC",
+}
+# Statistics taken on an idle system make the planner scan whole tables for a batch of ids (performance.md, "The planner trap").
+# A worker runs a handful of statements, all of them by key: it forbids every plan that is not.
+HOT_SETTINGS: Final = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_bitmapscan": "off",
 }
 
 
@@ -95,15 +103,16 @@ class Database:
         self.schema = schema
 
     @classmethod
-    async def open(cls, url: str, *, schema: str = DEFAULT_SCHEMA, size: int = 8, name: str = "headway") -> "Database":
-        """Connect, at least once.  Raises Unavailable when the server does not answer."""
+    async def open(cls, url: str, *, schema: str = DEFAULT_SCHEMA, size: int = 8, name: str = "headway", hot: bool = False) -> "Database":
+        """Connect, at least once.  `hot` is for whoever claims and settles.  Raises Unavailable when the server does not answer."""
+        settings = {**SETTINGS, **(HOT_SETTINGS if hot else {}), "application_name": name}
         with translated():
             pool = await asyncpg.create_pool(
                 url,
                 min_size=1,
                 max_size=size,
                 init=prepare_connection,
-                server_settings={**HOT_SETTINGS, "application_name": name},
+                server_settings=settings,
                 command_timeout=60,
                 timeout=10,
             )
