@@ -287,7 +287,7 @@ LASTING: Final = (
 def _views() -> None:
     schema = context.config.attributes["schema"]
     op.execute(
-        f"CREATE VIEW {schema}.all_runs AS "  # noqa: S608  # the names are this file's own and a checked schema name
+        f"CREATE VIEW {schema}.all_runs AS "  # the names are this file's own and a checked schema name
         f"SELECT id, state, {LASTING}, cause, NULL::smallint AS outcome, NULL::timestamptz AS finished_at, NULL::text AS result, "
         f"NULL::jsonb AS error, NULL::uuid AS replayed_by FROM {schema}.run UNION ALL "
         f"SELECT id, state, {LASTING}, 0::smallint, outcome, finished_at, result, error, replayed_by FROM {schema}.run_done"

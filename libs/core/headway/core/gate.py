@@ -1,0 +1,57 @@
+"""Whether a run may be queued now: pause, then concurrency, then the hourly rate (model.md, "Admit").  Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from headway.core.run import Cause, State
+
+HOUR: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a definition allows; 0 is no limit.  `refuse` turns away instead of waiting."""
+
+    max_concurrent_runs: int = 0
+    max_runs_per_hour: int = 0
+    refuse: bool = False
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What is in use: runs queued or running, runs admitted in the last hour, and when the oldest of those is an hour old."""
+
+    active: int = 0
+    last_hour: int = 0
+    frees_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Where a run goes; `refusal` says why whoever asked is turned away, where that is allowed."""
+
+    state: State
+    cause: Cause = Cause.NONE
+    due: datetime | None = None
+    refusal: str = ""
+
+
+def admit(limits: Limits, usage: Usage, now: datetime) -> Admission:
+    """Decide where a run that is due goes: queued, held with its cause, or scheduled for when the hourly rate allows it."""
+    if limits.paused:
+        return Admission(State.HELD, Cause.PAUSED)
+    if 0 < limits.max_concurrent_runs <= usage.active:
+        return Admission(State.HELD, Cause.CONCURRENCY, refusal=f"{usage.active} of {limits.max_concurrent_runs} runs are active")
+    if 0 < limits.max_runs_per_hour <= usage.last_hour:
+        due = max(usage.frees_at or now, now + timedelta(seconds=1))
+        return Admission(State.SCHEDULED, due=due, refusal=f"{usage.last_hour} of {limits.max_runs_per_hour} runs in the last hour")
+    return Admission(State.QUEUED)
+
+
+def after(usage: Usage, admission: Admission, now: datetime) -> Usage:
+    """Return the usage once an admission has been granted."""
+    if admission.state is not State.QUEUED:
+        return usage
+    return Usage(usage.active + 1, usage.last_hour + 1, usage.frees_at or now + HOUR)

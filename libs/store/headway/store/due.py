@@ -1,0 +1,54 @@
+"""Release what is due: scheduled runs whose instant has come go to admit."""
+
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Integer, func, select, update
+
+from headway.core.run import State
+from headway.store.gates import Placed, place
+from headway.store.schema import run
+from headway.store.statement import INSTANT, const, param, statement
+from headway.store.tx import Tx
+
+_head = (
+    select(run.c.id, run.c.gated)
+    .where(run.c.state == const(State.SCHEDULED), run.c.available_at <= param("now", INSTANT))
+    .order_by(run.c.available_at, run.c.id)
+    .limit(param("limit", Integer))
+    .with_for_update(skip_locked=True)
+    .cte("head")
+    .prefix_with("MATERIALIZED")
+)
+_released = (
+    update(run)
+    .where(run.c.id == _head.c.id, ~_head.c.gated)
+    .values(state=const(State.QUEUED))
+    .returning(run.c.id, run.c.queue, run.c.priority)
+    .cte("released")
+)
+RELEASE_DUE: Final = statement(
+    "due_release",
+    select(_head.c.id, _head.c.gated, _released.c.queue, _released.c.priority).select_from(
+        _head.outerjoin(_released, _released.c.id == _head.c.id)
+    ),
+)
+NEXT_DUE: Final = statement("due_next", select(func.min(run.c.available_at)).where(run.c.state == const(State.SCHEDULED)))
+
+
+class Released(NamedTuple):
+    """What a pass of the due step found: how many were due, what is queued now, and when the next one is due."""
+
+    found: int
+    queued: list[Placed]
+    next_due: datetime | None
+
+
+async def release(tx: Tx, limit: int = 1000) -> Released:
+    """Queue or hold at most `limit` scheduled runs that are due; never one that is not."""
+    rows = await tx.fetch(RELEASE_DUE, now=tx.now, limit=limit)
+    queued = [Placed(row["id"], State.QUEUED, row["queue"], row["priority"]) for row in rows if not row["gated"]]
+    gated: list[UUID] = [row["id"] for row in rows if row["gated"]]
+    queued += [run for run in await place(tx, gated) if run.state is State.QUEUED]
+    return Released(len(rows), queued, await tx.fetch_value(NEXT_DUE))

@@ -1,0 +1,42 @@
+"""What a handler says of its progress while it runs; only the holder of the fence is heard."""
+
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import Integer, SmallInteger, Text, Uuid, select
+from sqlalchemy.dialects.postgresql import insert
+
+from headway.core.run import State
+from headway.store.schema import run, run_progress
+from headway.store.statement import const, now, param, statement
+from headway.store.tx import Row, Tx
+
+MESSAGE_LIMIT: Final = 2000
+_heard = select(run.c.id, param("percent", SmallInteger), param("message", Text), now()).where(
+    run.c.id == param("run", Uuid),
+    run.c.session == param("session", Uuid),
+    run.c.attempt == param("attempt", Integer),
+    run.c.state == const(State.RUNNING),
+)
+_upsert = insert(run_progress).from_select(["run", "percent", "message", "updated_at"], _heard)
+REPORT: Final = statement(
+    "progress_report",
+    _upsert.on_conflict_do_update(
+        index_elements=["run"],
+        set_={"percent": _upsert.excluded.percent, "message": _upsert.excluded.message, "updated_at": _upsert.excluded.updated_at},
+    ),
+)
+OF_RUN: Final = statement("progress_of_run", select(run_progress).where(run_progress.c.run == param("run", Uuid)))
+
+
+async def report(tx: Tx, fence: tuple[UUID, UUID, int], percent: int, message: str) -> bool:
+    """Record progress, 0 to 100, for the run under the fence (run, session, attempt); False when the fence no longer stands."""
+    run_id, session, attempt = fence
+    said = message.replace("\x00", "\ufffd")[:MESSAGE_LIMIT]
+    written = await tx.execute(REPORT, run=run_id, session=session, attempt=attempt, percent=max(0, min(100, percent)), message=said)
+    return written == 1
+
+
+async def of_run(tx: Tx, run_id: UUID) -> Row | None:
+    """Return the last progress of a run, or None."""
+    return await tx.fetch_one(OF_RUN, run=run_id)
