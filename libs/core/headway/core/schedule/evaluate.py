@@ -1,0 +1,75 @@
+"""The one evaluator: which instants are slots of a rule.
+
+Dispatch, preview, misfires and tests all ask here.  Instants are aware; answers are UTC.  For every rule `next_slot(rule, t) > t`,
+iterating gives what fresh calls give, and `previous_slot`, `matches`, `between` and `count` agree with `next_slot`.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from headway.core.schedule import cron_slots, interval
+from headway.core.schedule.rule import Cron, Interval, Rule
+
+_TICK = timedelta(microseconds=1)
+
+
+def next_slot(rule: Rule, after: datetime) -> datetime | None:
+    """Return the first slot after an instant, or None: past the rule's end, or none within 8 years and a day."""
+    if rule.starts_at is not None and after < rule.starts_at:
+        after = rule.starts_at - _TICK
+    found = _following(rule, after.astimezone(UTC))
+    return None if found is None or (rule.ends_at is not None and found > rule.ends_at) else found
+
+
+def previous_slot(rule: Rule, before: datetime) -> datetime | None:
+    """Return the last slot before an instant, or None: ahead of the rule's start, or none within 8 years and a day."""
+    if rule.ends_at is not None and before > rule.ends_at:
+        before = rule.ends_at + _TICK
+    found = _preceding(rule, before.astimezone(UTC))
+    return None if found is None or (rule.starts_at is not None and found < rule.starts_at) else found
+
+
+def matches(rule: Rule, instant: datetime) -> bool:
+    """Whether the instant is a slot."""
+    return next_slot(rule, instant - _TICK) == instant
+
+
+def between(rule: Rule, after: datetime, until: datetime, limit: int) -> list[datetime]:
+    """Return the slots in (after, until], oldest first, at most `limit` of them."""
+    found: list[datetime] = []
+    while len(found) < limit and (slot := next_slot(rule, after)) is not None and slot <= until:
+        found.append(slot)
+        after = slot
+    return found
+
+
+def count(rule: Rule, after: datetime, until: datetime) -> int:
+    """Return how many slots lie in (after, until], without visiting them."""
+    if rule.starts_at is not None and after < rule.starts_at:
+        after = rule.starts_at - _TICK
+    if rule.ends_at is not None and until > rule.ends_at:
+        until = rule.ends_at
+    return _count(rule, after.astimezone(UTC), until.astimezone(UTC)) if after < until else 0
+
+
+def _following(rule: Rule, after: datetime) -> datetime | None:
+    match rule:
+        case Cron():
+            return cron_slots.following(rule, after)
+        case Interval():
+            return interval.following(rule.anchor, rule.every, after)
+
+
+def _preceding(rule: Rule, before: datetime) -> datetime | None:
+    match rule:
+        case Cron():
+            return cron_slots.preceding(rule, before)
+        case Interval():
+            return interval.preceding(rule.anchor, rule.every, before)
+
+
+def _count(rule: Rule, after: datetime, until: datetime) -> int:
+    match rule:
+        case Cron():
+            return cron_slots.count(rule, after, until)
+        case Interval():
+            return interval.count(rule.anchor, rule.every, after, until)
