@@ -1,0 +1,71 @@
+"""The knobs of each service, as one group each: `HEADWAY_<GROUP>__<KNOB>`, or a table of the TOML file."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from headway.runtime.settings.units import Bytes, Names, Port, Rows, Runs, Seconds, Threads
+
+
+class Group(BaseModel):
+    """What all groups share: they never change, and a wrong name is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class ApiGroup(Group):
+    """The HTTP interface."""
+
+    host: str = Field("127.0.0.1", description="Address that the API listens on; another than loopback needs an API key to be required.")
+    port: Port = Field(8080, description="Port that the API listens on.")
+    max_body_bytes: Bytes = Field(1_048_576, description="Largest request body that is read.")
+    idempotency_wait_seconds: Seconds = Field(2, description="How long a create waits for another one with the same key.")
+
+
+class SchedulerGroup(Group):
+    """Deciding slots."""
+
+    refresh_seconds: Seconds = Field(30, description="How often definitions and schedules are read again.")
+    grace_seconds: Seconds = Field(60, description="A slot that is decided later than this is a misfire.")
+    longest_sleep_seconds: Seconds = Field(10, description="Longest time between two looks at what is due.")
+    second_look_seconds: Seconds = Field(0.5, description="How long a schedule's other schedulers leave its slot to the one that owns it.")
+    batch: Rows = Field(500, description="Most slots that one transaction decides.")
+    misfire_catch_up: bool = Field(True, description="Whether missed slots are made up for as their schedules say.")
+    strict_schedules: bool = Field(False, description="Whether schedules without a name are refused rather than warned about.")
+
+
+class ReactionGroup(Group):
+    """Working off what settled runs owe: scheduler and workflow-engine."""
+
+    look_seconds: Seconds = Field(1, description="How often owed reactions are looked for that no message named.")
+    batch: Rows = Field(200, description="Most reactions that one transaction handles.")
+
+
+class MaintenanceGroup(Group):
+    """The scans, each with a period of its own."""
+
+    due_seconds: Seconds = Field(0.1, description="Longest sleep of the step that queues delayed runs; it wakes for the next due one.")
+    rescue_seconds: Seconds = Field(1, description="How often lapsed sessions are looked for and their runs given back.")
+    deadline_seconds: Seconds = Field(5, description="How often running runs past their deadline are looked for.")
+    gate_seconds: Seconds = Field(5, description="How often held runs get their second chance.")
+    pause_seconds: Seconds = Field(5, description="How often queued runs that a pause concerns are moved to held.")
+    reaction_seconds: Seconds = Field(60, description="How often parked reactions are reported.")
+    session_seconds: Seconds = Field(60, description="How often ended sessions are removed.")
+    session_keep_seconds: Seconds = Field(300, description="How long an ended session stays listed.")
+    partition_seconds: Seconds = Field(3600, description="How often partitions are made ahead and those whose day has passed are dropped.")
+    backlog_seconds: Seconds = Field(15, description="How often the backlog gauges are read.")
+    last_runs_seconds: Seconds = Field(60, description="How often the last runs of lapsed sessions are read again.")
+    doctor_seconds: Seconds = Field(3600, description="How often the invariants are checked.")
+    timeout_grace_seconds: Seconds = Field(30, description="How long after its deadline or cancel wish a run is ended by force.")
+    batch: Rows = Field(500, description="Most rows that one transaction of a scan moves.")
+    retention_days: int = Field(30, ge=0, description="Days that finished runs are kept if their definition says nothing; 0: for ever.")
+
+
+class WorkerGroup(Group):
+    """Running handlers."""
+
+    concurrency: Runs = Field(100, description="Slots: attempts that one worker holds at once.")
+    queues: Names = Field(("default",), min_length=1, description="Queues that the worker takes runs from.")
+    threads: Threads = Field(32, description="Threads for handlers that are no coroutines.")
+    look_seconds: Seconds = Field(1, description="How often an idle worker looks for queued runs that no message named.")
+    batch: Runs = Field(500, description="Most runs that one statement claims or settles.")
+    cancel_grace_seconds: Seconds = Field(30, description="How long a cancelled handler may take to end.")
+    shell_output_bytes: Bytes = Field(65_536, description="How much of a command's output the `shell` handler keeps.")
