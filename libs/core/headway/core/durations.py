@@ -27,7 +27,7 @@ def parse_duration(value: str | float | timedelta, field: str = "duration") -> t
             return timedelta(seconds=value)
         if _TEXT.fullmatch(value):
             return sum((int(amount) * _UNITS[unit] for amount, unit in _PART.findall(value)), timedelta())
-    except (OverflowError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         pass
     raise Invalid.field(field, f"{str(value)[:40]!r} is not a duration: write 90s, 5m, 2h or 1d")
 
