@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from headway.runtime.settings.units import Bytes, Names, Port, Rows, Runs, Seconds, Threads
+from headway.runtime.settings.units import Bytes, Days, Names, Port, Rows, Runs, Seconds, Threads
 
 
 class Group(BaseModel):
@@ -28,8 +28,6 @@ class SchedulerGroup(Group):
     longest_sleep_seconds: Seconds = Field(10, description="Longest time between two looks at what is due.")
     second_look_seconds: Seconds = Field(0.5, description="How long a schedule's other schedulers leave its slot to the one that owns it.")
     batch: Rows = Field(500, description="Most slots that one transaction decides.")
-    misfire_catch_up: bool = Field(True, description="Whether missed slots are made up for as their schedules say.")
-    strict_schedules: bool = Field(False, description="Whether schedules without a name are refused rather than warned about.")
 
 
 class ReactionGroup(Group):
@@ -46,17 +44,13 @@ class MaintenanceGroup(Group):
     rescue_seconds: Seconds = Field(1, description="How often lapsed sessions are looked for and their runs given back.")
     deadline_seconds: Seconds = Field(5, description="How often running runs past their deadline are looked for.")
     gate_seconds: Seconds = Field(5, description="How often held runs get their second chance.")
-    pause_seconds: Seconds = Field(5, description="How often queued runs that a pause concerns are moved to held.")
-    reaction_seconds: Seconds = Field(60, description="How often parked reactions are reported.")
     session_seconds: Seconds = Field(60, description="How often ended sessions are removed.")
     session_keep_seconds: Seconds = Field(300, description="How long an ended session stays listed.")
     partition_seconds: Seconds = Field(3600, description="How often partitions are made ahead and those whose day has passed are dropped.")
     backlog_seconds: Seconds = Field(15, description="How often the backlog gauges are read.")
-    last_runs_seconds: Seconds = Field(60, description="How often the last runs of lapsed sessions are read again.")
-    doctor_seconds: Seconds = Field(3600, description="How often the invariants are checked.")
     timeout_grace_seconds: Seconds = Field(30, description="How long after its deadline or cancel wish a run is ended by force.")
     batch: Rows = Field(500, description="Most rows that one transaction of a scan moves.")
-    retention_days: int = Field(30, ge=0, description="Days that finished runs are kept if their definition says nothing; 0: for ever.")
+    retention_days: Days = Field(30, description="Days that finished runs are kept if their definition says nothing; 0: for ever.")
 
 
 class WorkerGroup(Group):

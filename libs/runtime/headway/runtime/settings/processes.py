@@ -64,6 +64,7 @@ class Settings(ProcessSettings, Connections):
     zone: Zone = Field("UTC", description="Zone of schedules that name none.")
     lease_seconds: Seconds = Field(30, description="How long a session that is not renewed keeps what it holds.")
     heartbeat_seconds: Seconds = Field(10, validate_default=True, description="How often a session is renewed; at most half of the lease.")
+    publish_all_completions: bool = Field(False, description="Whether completions that owe nothing are published, too, for others to hear.")
 
     @field_validator("heartbeat_seconds")
     @classmethod
@@ -107,7 +108,6 @@ class WorkerSettings(Settings):
     """`headway worker`"""
 
     health_port: Port = Field(9105, description="Port of /healthz, /readyz and /metrics; 0 serves none.")
-    publish_all_completions: bool = Field(False, description="Whether completions that owe nothing are published, too, for others to hear.")
     worker: WorkerGroup = WorkerGroup()
 
 

@@ -3,8 +3,9 @@
 import os
 import tomllib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -30,9 +31,15 @@ def group_of(field: FieldInfo) -> type[BaseModel] | None:
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
+def marks(field: FieldInfo) -> tuple[Any, ...]:
+    """What a knob's kind is annotated with, also where the knob may be left out (`Kind | None`)."""
+    inner = (getattr(kind, "__metadata__", ()) for kind in get_args(field.annotation))
+    return (*field.metadata, *chain.from_iterable(inner))
+
+
 def is_secret(field: FieldInfo) -> bool:
     """Whether a knob's value may come from a file of its own."""
-    return any(isinstance(mark, SecretKnob) for mark in field.metadata)
+    return any(isinstance(mark, SecretKnob) for mark in marks(field))
 
 
 def knobs(model: type[BaseModel], above: KnobPath = ()) -> Iterator[tuple[KnobPath, FieldInfo]]:

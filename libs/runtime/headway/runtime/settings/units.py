@@ -29,10 +29,10 @@ def _zone(name: str) -> str:
 
 
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=31_536_000, allow_inf_nan=False), Unit("seconds")]
+Days: TypeAlias = Annotated[int, Field(ge=0, le=36_500), Unit("days")]
 Runs: TypeAlias = Annotated[int, Field(ge=1, le=100_000), Unit("runs")]
 Rows: TypeAlias = Annotated[int, Field(ge=1, le=100_000), Unit("rows")]
 Threads: TypeAlias = Annotated[int, Field(ge=1, le=10_000), Unit("threads")]
-ConnectionCount: TypeAlias = Annotated[int, Field(ge=1, le=1_000), Unit("connections")]
 Bytes: TypeAlias = Annotated[int, Field(ge=1), Unit("bytes")]
 Port: TypeAlias = Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")]
 Fraction: TypeAlias = Annotated[float, Field(ge=0, le=1), Unit("fraction")]

@@ -1,0 +1,83 @@
+"""Writes docs/telemetry.md: metrics and spans from their tables, log events from the source.
+
+`python -m headway.runtime.telemetry_page DIR ROOT`, where ROOT is the folder that holds `libs` and `services`.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from headway.runtime.metrics import TABLE
+from headway.runtime.tracing import SPANS
+
+NAME: Final = "telemetry.md"
+LEVELS: Final = frozenset({"debug", "info", "warning", "error", "exception", "critical"})
+
+HEAD: Final = """# Telemetry
+
+<!-- Generated from headway.runtime.metrics, headway.runtime.tracing and the log calls in the source; `make contracts` writes it again. -->
+
+Every process serves its metrics at `/metrics` on its health port. Traces go to `HEADWAY_OTLP_ENDPOINT` when it is set; the W3C trace
+context travels with a run either way. Logs go to stderr, one event a line; while a run is handled every event carries `run`, `attempt`,
+`definition`, `tenant` and `correlation`.
+"""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Event:
+    """One kind of log line."""
+
+    name: str
+    level: str
+    fields: tuple[str, ...]
+    module: str
+
+
+def events(root: Path) -> list[Event]:
+    """Every event that the packages under `root` log by `log.<level>("...", field=...)`."""
+    return sorted({event for top in ("libs", "services") for file in (root / top).glob("*/headway/**/*.py") for event in _events(file)})
+
+
+def _events(file: Path) -> Iterator[Event]:
+    module = ".".join(file.with_suffix("").parts[file.parts.index("headway") :]).removesuffix(".__init__")
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="log"), attr=level), args=[ast.Constant(value=str(name)), *_], keywords=fields
+            ) if level in LEVELS:
+                named = tuple(field.arg for field in fields if field.arg and field.arg != "exc_info")
+                yield Event(name, "error" if level == "exception" else level, named, module)
+
+
+def page(root: Path) -> str:
+    """The whole page."""
+    metrics = (f"| `{row.name}` | {row.kind} | `{row.exported}` | {_names(row.labels)} | {row.meaning} |\n" for row in TABLE)
+    spans = (f"| `{row.name}` | {_names(row.attributes)} | {row.meaning} |\n" for row in SPANS)
+    logged = (f"| {row.name} | {row.level} | {_names(row.fields)} | `{row.module}` |\n" for row in events(root))
+    return "".join(
+        [
+            HEAD,
+            "\n## Metrics\n\n| name | kind | in Prometheus | labels | meaning |\n|---|---|---|---|---|\n",
+            *metrics,
+            "\n## Spans\n\n| name | attributes | meaning |\n|---|---|---|\n",
+            *spans,
+            "\n## Log events\n\n| event | level | fields | logged by |\n|---|---|---|---|\n",
+            *logged,
+        ]
+    )
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def main(folder: str, root: str) -> None:
+    """Write the page into a folder."""
+    (Path(folder) / NAME).write_text(page(Path(root)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
