@@ -1,0 +1,87 @@
+"""Save a definition with everything that belongs to it, atomically; the one way in for code, API, command and import."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from headway.core.definition import DefinitionDraft
+from headway.core.outcome import Skipped
+from headway.core.run import State
+from headway.core.run import settle as decide
+from headway.store import audit, definitions, holding, schedules
+from headway.store.definitions import Saved
+from headway.store.settle import Settled, Verdict, settle
+from headway.store.tx import Row, Tx
+
+
+async def save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str = "api") -> Saved:
+    """Create a definition or bring it to the draft, with its schedules; a save that changes no meaning changes nothing.
+
+    From code (`source="code"`) it never changes `enabled`, nor a field that an operator overrode; from elsewhere, a field of a
+    definition that came from code is remembered as overridden.
+    """
+    row = await definitions.lock(tx, draft.name, draft.tenant)
+    if row is None:
+        id_ = await definitions.create(tx, draft, source)
+        await schedules.replace(tx, {"id": id_, "tenant": draft.tenant}, draft.schedules, source)
+        return await _versioned(tx, Saved(id_, draft.name, 1, "created"), draft.tenant, actor)
+    wanted = _kept(row, definitions.meaning(draft)) if source == "code" else definitions.meaning(draft)
+    differing = definitions.differing(row, wanted)
+    children = await schedules.replace(tx, row, draft.schedules, source)
+    if not differing and not children:
+        return Saved(row["id"], draft.name, row["version"], "")
+    version = await (definitions.change(tx, row, wanted) if differing else definitions.touch(tx, row["id"]))
+    if source != "code" and row["source"] == "code":
+        await definitions.override(tx, row, differing)
+    if "enabled" in differing and not wanted["enabled"]:
+        await skip_pending(tx, row["id"], "definition disabled")
+    return await _versioned(tx, Saved(row["id"], draft.name, version, _change(row, differing)), draft.tenant, actor)
+
+
+async def skip_pending(tx: Tx, definition_id: UUID, why: str) -> list[Settled]:
+    """Settle every run of a definition that nobody holds as skipped."""
+    held = await holding.listed(tx, await definitions.open_runs(tx, definition_id))
+    idle = [one.open for one in held if one.open.state is not State.RUNNING]
+    return await settle(tx, [Verdict(run.id, run.attempt, decide(run, Skipped(why), tx.now)) for run in idle])
+
+
+def _kept(row: Row, wanted: dict[str, Any]) -> dict[str, Any]:
+    mine = {"enabled", *row["overridden"]}
+    return {name: row[name] if name in mine else value for name, value in wanted.items()}
+
+
+def _change(row: Row, differing: Mapping[str, Any]) -> str:
+    if "enabled" in differing:
+        return "enabled" if differing["enabled"] else "disabled"
+    return "updated"
+
+
+async def _versioned(tx: Tx, saved: Saved, tenant: str, actor: str) -> Saved:
+    row = await definitions.get(tx, saved.name, tenant)
+    assert row is not None, "it was written in this transaction"
+    snapshot = plain(row) | {"schedules": [plain(one) for one in await schedules.of_definition(tx, saved.id)]}
+    await definitions.keep_snapshot(tx, saved.id, saved.version, snapshot, actor)
+    await audit.write(
+        tx, audit.Entry(actor, f"definition.{saved.change}", f"definition:{saved.name}", tenant, new={"version": saved.version})
+    )
+    return saved
+
+
+def plain(row: Row) -> dict[str, Any]:
+    """Return a row as values that JSON has: instants as ISO 8601, spans as seconds, ids as text."""
+    return {name: _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case UUID():
+            return str(value)
+        case Sequence() if not isinstance(value, str | bytes):
+            return [_plain(one) for one in value]
+        case _:
+            return value

@@ -1,0 +1,204 @@
+"""Definitions: saved with all their schedules in one transaction, each change a new version with its snapshot."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Integer, Text, Uuid, and_, delete, func, insert, or_, select, update
+from sqlalchemy.dialects.postgresql import JSONB
+
+from headway.core.definition import DefinitionDraft, backoff_document
+from headway.core.ids import make_id
+from headway.store.schema import definition, definition_version, run
+from headway.store.statement import array, const, now, param, statement
+from headway.store.tx import Row, Tx
+
+_MEANING: Final = (
+    "description",
+    "owner",
+    "handler",
+    "queue",
+    "priority",
+    "timeout",
+    "attempts",
+    "backoff",
+    "retry_horizon",
+    "parameters",
+    "parameter_spec",
+    "restartable",
+    "allow_triggers",
+    "max_concurrent_runs",
+    "max_runs_per_hour",
+    "over_limit",
+    "gated",
+    "retention_days",
+    "overlap",
+    "watch",
+    "enabled",
+)
+_mine: Final = and_(definition.c.tenant == param("tenant", Text), definition.c.name == param("name", Text))
+GET: Final = statement("definition_get", select(definition).where(_mine))
+LOCK: Final = statement("definition_lock", select(definition).where(_mine).with_for_update())
+CREATE: Final = statement(
+    "definition_create",
+    insert(definition).values(
+        id=param("id", Uuid),
+        tenant=param("tenant", Text),
+        name=param("name", Text),
+        source=param("source", Text),
+        created_at=now(),
+        updated_at=now(),
+        **{name: param(f"new_{name}", definition.c[name].type) for name in _MEANING},
+    ),
+)
+CHANGE: Final = statement(
+    "definition_change",
+    update(definition)
+    .where(definition.c.id == param("definition", Uuid))
+    .values(
+        version=definition.c.version + const(1),
+        updated_at=now(),
+        **{name: param(f"new_{name}", definition.c[name].type) for name in _MEANING},
+    )
+    .returning(definition.c.version),
+)
+TOUCH: Final = statement(
+    "definition_touch",
+    update(definition)
+    .where(definition.c.id == param("definition", Uuid))
+    .values(version=definition.c.version + const(1), updated_at=now())
+    .returning(definition.c.version),
+)
+OVERRIDE: Final = statement(
+    "definition_override",
+    update(definition).where(definition.c.id == param("definition", Uuid)).values(overridden=array("names", Text)),
+)
+SNAPSHOT: Final = statement(
+    "definition_snapshot",
+    insert(definition_version).values(
+        definition=param("of", Uuid),
+        version=param("number", Integer),
+        snapshot=param("snapshot", JSONB),
+        created_at=now(),
+        created_by=param("actor", Text),
+    ),
+)
+LIST: Final = statement(
+    "definition_list",
+    select(definition)
+    .where(
+        definition.c.tenant == param("tenant", Text),
+        or_(param("after", Text).is_(None), definition.c.name > param("after", Text)),
+        or_(param("source", Text).is_(None), definition.c.source == param("source", Text)),
+    )
+    .order_by(definition.c.name)
+    .limit(param("limit", Integer)),
+)
+REMOVE: Final = statement("definition_remove", delete(definition).where(_mine).returning(definition.c.id))
+GATE_RUNS: Final = statement(
+    "definition_gate_runs",
+    update(run)
+    .where(run.c.definition_id == param("of", Uuid), run.c.gated.is_distinct_from(param("gate", definition.c.gated.type)))
+    .values(gated=param("gate", definition.c.gated.type)),
+)
+OPEN_RUNS: Final = statement(
+    "definition_open_runs",
+    select(run.c.id).where(run.c.definition_id == param("of", Uuid), run.c.state < const(3)).order_by(run.c.id),
+)
+COUNT_OPEN: Final = statement(
+    "definition_count_open", select(func.count()).select_from(run).where(run.c.definition_id == param("of", Uuid))
+)
+
+
+class Saved(NamedTuple):
+    """A definition after a save: `change` is created, updated, enabled, disabled, or empty when nothing changed."""
+
+    id: UUID
+    name: str
+    version: int
+    change: str
+
+
+def meaning(draft: DefinitionDraft) -> dict[str, Any]:
+    """Return the columns that carry a draft's meaning."""
+    watch = {name: _plain(getattr(draft.watch, name)) for name in draft.watch.__slots__}
+    columns = {name: getattr(draft, name) for name in _MEANING}
+    return columns | {
+        "backoff": backoff_document(draft.backoff),
+        "parameters": dict(draft.parameters),
+        "parameter_spec": dict(draft.parameter_spec) if draft.parameter_spec else None,
+        "watch": watch,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+async def get(tx: Tx, name: str, tenant: str = "") -> Row | None:
+    """Return a definition's row, or None."""
+    return await tx.fetch_one(GET, tenant=tenant, name=name)
+
+
+async def lock(tx: Tx, name: str, tenant: str = "") -> Row | None:
+    """Lock a definition's row until the transaction ends, and return it; None when there is none."""
+    return await tx.fetch_one(LOCK, tenant=tenant, name=name)
+
+
+async def listed(tx: Tx, tenant: str = "", *, after: str | None = None, source: str | None = None, limit: int = 50) -> Sequence[Row]:
+    """Return definitions by name, after the given one."""
+    return await tx.fetch(LIST, tenant=tenant, after=after, source=source, limit=limit)
+
+
+async def create(tx: Tx, draft: DefinitionDraft, source: str) -> UUID:
+    """Insert a definition that does not exist yet."""
+    id_ = make_id(tx.now)
+    await tx.execute(CREATE, id=id_, tenant=draft.tenant, name=draft.name, source=source, **_new(meaning(draft)))
+    return id_
+
+
+async def change(tx: Tx, row: Row, wanted: Mapping[str, Any]) -> int:
+    """Write new meaning over a locked definition and return its new version; its open runs take over whether they are gated."""
+    if wanted["gated"] != row["gated"]:
+        await tx.execute(GATE_RUNS, of=row["id"], gate=wanted["gated"])
+    return int(await tx.fetch_value(CHANGE, definition=row["id"], **_new(wanted)))
+
+
+async def override(tx: Tx, row: Row, names: Iterable[str]) -> None:
+    """Remember fields that an operator set over what code declares: sync leaves them alone from now on."""
+    await tx.execute(OVERRIDE, definition=row["id"], names=sorted({*row["overridden"], *names}))
+
+
+async def touch(tx: Tx, definition_id: UUID) -> int:
+    """Raise a definition's version because one of its children changed, and return it."""
+    return int(await tx.fetch_value(TOUCH, definition=definition_id))
+
+
+async def keep_snapshot(tx: Tx, definition_id: UUID, version: int, snapshot: Mapping[str, Any], actor: str) -> None:
+    """Write the immutable record of a version."""
+    await tx.execute(SNAPSHOT, of=definition_id, number=version, snapshot=dict(snapshot), actor=actor)
+
+
+async def remove(tx: Tx, name: str, tenant: str = "") -> bool:
+    """Delete a definition with its schedules; its finished runs stay."""
+    return await tx.fetch_one(REMOVE, tenant=tenant, name=name) is not None
+
+
+async def open_runs(tx: Tx, definition_id: UUID) -> list[UUID]:
+    """Return the open runs of a definition that nobody holds."""
+    return [row["id"] for row in await tx.fetch(OPEN_RUNS, of=definition_id)]
+
+
+async def count_open(tx: Tx, definition_id: UUID) -> int:
+    """Return how many runs of a definition are open."""
+    return int(await tx.fetch_value(COUNT_OPEN, of=definition_id))
+
+
+def differing(row: Row, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns whose stored value differs from the wanted one, with the wanted value."""
+    return {name: value for name, value in wanted.items() if row[name] != value}
+
+
+def _new(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"new_{name}": value for name, value in columns.items()}

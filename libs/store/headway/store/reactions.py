@@ -1,0 +1,117 @@
+"""Follow-up work that a settled run owes: from the settle that owes it to the transaction that did it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from enum import IntEnum
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Integer, Interval, SmallInteger, Text, Uuid, and_, delete, func, select, update
+
+from headway.store.schema import reaction
+from headway.store.statement import array, const, now, param, statement
+from headway.store.tx import Row, Tx
+
+MOST_TRIES: Final = 10
+
+
+class Kind(IntEnum):
+    """The kinds of reaction; a run's `owes` has the bit `1 << kind` for each."""
+
+    TRIGGER = 0
+    BATCH = 1
+    BREAKER = 2
+    SCHEDULE = 3
+    ALERT = 4
+    WORKFLOW = 5
+
+
+SCHEDULER_KINDS: Final = frozenset({Kind.TRIGGER, Kind.BATCH, Kind.BREAKER, Kind.SCHEDULE, Kind.ALERT})
+ENGINE_KINDS: Final = frozenset({Kind.WORKFLOW})
+
+
+class Owed(NamedTuple):
+    """One reaction that is due."""
+
+    run: UUID
+    kind: int
+    tries: int
+
+
+_due: Final = and_(reaction.c.kind == func.any(array("kinds", SmallInteger)), ~reaction.c.parked, reaction.c.next_look_at <= now())
+_which: Final = and_(reaction.c.run == param("run", Uuid), reaction.c.kind == param("kind", SmallInteger))
+TAKE: Final = statement(
+    "reaction_take",
+    select(reaction.c.run, reaction.c.kind, reaction.c.tries)
+    .where(_due)
+    .order_by(reaction.c.next_look_at, reaction.c.run)
+    .limit(param("limit", Integer))
+    .with_for_update(skip_locked=True),
+)
+TAKE_OF_RUNS: Final = statement(
+    "reaction_take_of_runs",
+    select(reaction.c.run, reaction.c.kind, reaction.c.tries)
+    .where(reaction.c.run == func.any(array("runs", Uuid)), _due)
+    .order_by(reaction.c.run, reaction.c.kind)
+    .with_for_update(skip_locked=True),
+)
+DONE: Final = statement("reaction_done", delete(reaction).where(_which))
+FAILED: Final = statement(
+    "reaction_failed",
+    update(reaction)
+    .where(_which)
+    .values(
+        tries=reaction.c.tries + const(1),
+        last_error=param("error", Text),
+        next_look_at=now() + param("wait", Interval),
+        parked=reaction.c.tries + const(1) >= const(MOST_TRIES),
+    )
+    .returning(reaction.c.parked),
+)
+PARKED: Final = statement(
+    "reaction_parked", select(reaction).where(reaction.c.parked).order_by(reaction.c.run).limit(param("limit", Integer))
+)
+FREE: Final = statement("reaction_free", update(reaction).where(reaction.c.parked).values(parked=False, tries=const(0), next_look_at=now()))
+BACKLOG: Final = statement(
+    "reaction_backlog",
+    select(
+        reaction.c.kind,
+        func.count().label("owed"),
+        func.count().filter(reaction.c.parked).label("parked"),
+        (now() - func.min(reaction.c.next_look_at)).label("age"),
+    ).group_by(reaction.c.kind),
+)
+
+
+async def take(tx: Tx, kinds: Sequence[int], *, runs: Sequence[UUID] | None = None, limit: int = 100) -> list[Owed]:
+    """Lock reactions that are due, of these runs or in order of their next look; what another instance holds is left to it."""
+    rows = await (
+        tx.fetch(TAKE, kinds=list(kinds), limit=limit) if runs is None else tx.fetch(TAKE_OF_RUNS, kinds=list(kinds), runs=list(runs))
+    )
+    return [Owed._make(row.values()) for row in rows]
+
+
+async def done(tx: Tx, owed: Owed) -> None:
+    """Delete a reaction in the transaction that did what it owed."""
+    await tx.execute(DONE, run=owed.run, kind=owed.kind)
+
+
+async def failed(tx: Tx, owed: Owed, error: str) -> bool:
+    """Count a failed try, look again later and later (2 s x 2^tries, at most 10 min), and say whether it is parked now."""
+    wait = timedelta(seconds=min(600, 2 * 2**owed.tries))
+    return bool(await tx.fetch_value(FAILED, run=owed.run, kind=owed.kind, error=error.replace("\x00", "\ufffd")[:3000], wait=wait))
+
+
+async def parked(tx: Tx, limit: int = 100) -> Sequence[Row]:
+    """Return reactions that were given up on."""
+    return await tx.fetch(PARKED, limit=limit)
+
+
+async def free(tx: Tx) -> int:
+    """Let every parked reaction be tried again, and say how many."""
+    return await tx.execute(FREE)
+
+
+async def backlog(tx: Tx) -> Sequence[Row]:
+    """Return, by kind, how many reactions are owed and parked and the age of the oldest."""
+    return await tx.fetch(BACKLOG)
