@@ -1,7 +1,7 @@
 """`/healthz`, `/readyz` and `/metrics` on the health port, answered by a thread: also while the event loop stands still."""
 
+import errno
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,6 +30,18 @@ class HealthServer(ThreadingHTTPServer):
         super().__init__((host, port), _Handler)
         self.health = health
         self.port = self.server_address[1]
+
+    @contextmanager
+    def serving(self) -> Iterator[int]:
+        """Answer from a thread until the block ends; gives the bound port."""
+        thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, name="health", daemon=True)
+        thread.start()
+        try:
+            yield self.port
+        finally:
+            self.shutdown()
+            self.server_close()
+            thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away, or a check that is broken: logged, and the server goes on."""
@@ -69,28 +81,19 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serve_health(health: Health, host: str, port: int) -> Iterator[int]:
-    """Answer on this address until the block ends; gives the bound port.  Port -1 stands for any free port, 0 for no server at all.
-
-    Raises Invalid when the address cannot be bound.
-    """
+def serve_health(health: Health, host: str, port: int) -> Iterator[None]:
+    """Answer on this address until the block ends; port 0 serves nothing.  Raises Invalid when the address cannot be bound."""
     if port == 0:
-        yield 0
+        yield
         return
-    server = _bound(health, host, port)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, name="health", daemon=True)
-    thread.start()
-    try:
-        yield server.port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with bind_health(health, host, port).serving():
+        yield
 
 
-def _bound(health: Health, host: str, port: int) -> HealthServer:
+def bind_health(health: Health, host: str, port: int) -> HealthServer:
+    """A server that holds its address and does not answer yet; port 0 is any free one.  Raises Invalid when it cannot be bound."""
     try:
-        return HealthServer(health, host, max(port, 0))
+        return HealthServer(health, host, port)
     except OSError as error:
-        field = "HEADWAY_HEALTH_PORT" if error.errno == 98 else "HEADWAY_HEALTH_HOST"
-        raise Invalid.field(field, f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}") from error
+        field = "HEADWAY_HEALTH_PORT" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "HEADWAY_HEALTH_HOST"
+        raise Invalid.field(field, f"cannot listen on {host}:{port}: {error.strerror}") from error

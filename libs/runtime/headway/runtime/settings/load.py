@@ -61,5 +61,10 @@ def _knob(location: KnobPath, known: set[KnobPath]) -> KnobPath:
 
 def _message(detail: ErrorDetails) -> str:
     if message := MESSAGES.get(detail["type"]):
-        return message.format(**detail.get("ctx", {}))
+        return message.format(**{name: _plain(value) for name, value in detail.get("ctx", {}).items()})
     return detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+
+
+def _plain(limit: Any) -> Any:
+    """A limit as a person writes it: 0, not 0.0."""
+    return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
