@@ -1,0 +1,1 @@
+"""The memory adapter: one process, volatile on purpose."""
