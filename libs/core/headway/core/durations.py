@@ -13,7 +13,7 @@ _UNITS: Final = {
     "s": timedelta(seconds=1),
     "ms": timedelta(milliseconds=1),
 }
-_TEXT: Final = re.compile(r"(?:[0-9]{1,9}(?:ms|[dhms]))+")
+_TEXT: Final = re.compile(r"(?:[0-9]{1,15}(?:ms|[dhms]))+")
 _PART: Final = re.compile(r"([0-9]+)(ms|[dhms])")
 _MICROSECOND: Final = timedelta(microseconds=1)
 

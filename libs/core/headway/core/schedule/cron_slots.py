@@ -8,16 +8,18 @@ from headway.core.schedule import walls
 from headway.core.schedule.resolve import FIRST_YEAR, LAST_YEAR, Stretch, stretches
 from headway.core.schedule.rule import Cron
 
-HORIZON: Final = timedelta(days=8 * 366 + 1)
+HORIZON: Final = timedelta(days=8 * 365 + 2 + 1)
+_HORIZON_YEARS: Final = 9
 _SECOND: Final = timedelta(seconds=1)
 _TICK: Final = timedelta(microseconds=1)
 
 
 def following(rule: Cron, after: datetime) -> datetime | None:
     """Return the first slot after `after`, or None when there is none within the horizon of 8 years and a day."""
+    if after.year > LAST_YEAR:
+        return None
     floor = after.replace(microsecond=0) + _SECOND
-    last_year = min((after + HORIZON).year, LAST_YEAR) if after.year < LAST_YEAR else LAST_YEAR
-    for year in range(max(floor.year, FIRST_YEAR), last_year + 1):
+    for year in range(max(floor.year, FIRST_YEAR), min(floor.year + _HORIZON_YEARS, LAST_YEAR) + 1):
         if (found := _first_of_year(rule, year, floor)) is not None:
             return found if found - after <= HORIZON else None
     return None
@@ -25,9 +27,10 @@ def following(rule: Cron, after: datetime) -> datetime | None:
 
 def preceding(rule: Cron, before: datetime) -> datetime | None:
     """Return the last slot before `before`, or None when there is none within the horizon."""
+    if before.year < FIRST_YEAR:
+        return None
     ceiling = (before - _TICK).replace(microsecond=0)
-    first_year = max((before - HORIZON).year, FIRST_YEAR) if before.year > 10 else FIRST_YEAR
-    for year in range(min(ceiling.year, LAST_YEAR), first_year - 1, -1):
+    for year in range(min(ceiling.year, LAST_YEAR), max(ceiling.year - _HORIZON_YEARS, FIRST_YEAR) - 1, -1):
         if (found := _last_of_year(rule, year, ceiling)) is not None:
             return found if before - found <= HORIZON else None
     return None

@@ -43,8 +43,8 @@ def zone_names() -> frozenset[str]:
 
 def zone_name(wanted: str) -> str:
     """Return the IANA id for an IANA or Windows id; raises Invalid on field `zone` for any other text."""
-    name = WINDOWS_ZONES.get(wanted, wanted)
-    if name not in zone_names():
+    name = wanted if wanted in zone_names() else WINDOWS_ZONES.get(wanted)
+    if name is None:
         raise Invalid.field("zone", f"{wanted[:40]!r} is not a time zone: give an IANA id such as 'Europe/Berlin' or 'UTC'")
     return name
 
