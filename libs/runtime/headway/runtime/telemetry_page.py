@@ -37,7 +37,7 @@ class Event:
 
 
 def events(root: Path) -> list[Event]:
-    """Every event that the packages under `root` log by `log.<level>("...", field=...)`."""
+    """Every event that the packages under `root` log by `log.<level>("...", ...)`."""
     return sorted({event for top in ("libs", "services") for file in (root / top).glob("*/headway/**/*.py") for event in _events(file)})
 
 
@@ -48,8 +48,17 @@ def _events(file: Path) -> Iterator[Event]:
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id="log"), attr=level), args=[ast.Constant(value=str(name)), *_], keywords=fields
             ) if level in LEVELS:
-                named = tuple(field.arg for field in fields if field.arg and field.arg != "exc_info")
-                yield Event(name, "error" if level == "exception" else level, named, module)
+                yield Event(name, "error" if level == "exception" else level, tuple(_fields(fields)), module)
+
+
+def _fields(keywords: list[ast.keyword]) -> Iterator[str]:
+    """The names of an event's fields, whether structlog or the standard library (`extra`) takes them."""
+    for keyword in keywords:
+        match keyword:
+            case ast.keyword(arg="extra", value=ast.Dict(keys=keys)):
+                yield from (key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+            case ast.keyword(arg=str(name)) if name not in {"exc_info", "stack_info", "extra"}:
+                yield name
 
 
 def page(root: Path) -> str:
