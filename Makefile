@@ -24,7 +24,7 @@ check: setup ## lint, format, types, layers, sizes, contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-timings
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest tests/architecture $(ARGS)
 
 test: setup ## every test but those of `make check` (ARGS="-k name" for some)

@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from headway.store.migrate import migrate
 from tests.harness.rundir import RunDir
 from tests.harness.services import apart
 
@@ -33,6 +32,8 @@ async def drop(url: str, server: str) -> None:
 
 
 async def _make_template(server: str) -> dict[str, str]:
+    from headway.store.migrate import migrate  # it brings alembic along, which most runs of a few tests have no use for
+
     url = await create(server)
     await migrate(url)
     return {"name": urlsplit(url).path[1:]}

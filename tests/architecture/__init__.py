@@ -1,0 +1,1 @@
+"""The rules of the house, held against the code as it stands."""
