@@ -26,14 +26,14 @@ def requeued(delivery: Delivery, *, queue: str, topology: Topology) -> Letter:
         delivery.body,
         delivery.type,
         mandatory=True,
-        headers={**delivery.headers, REQUEUES: tries},
+        headers=_carried(delivery) | {REQUEUES: tries},
         at=delivery.at,
     )
 
 
 def burial(delivery: Delivery, *, queue: str, reason: str) -> Letter:
     """Return the letter that keeps a message in the dead queue: original bytes, reason, origin, tries."""
-    headers = {**delivery.headers, REASON: reason[:LONGEST_REASON], ORIGIN: queue, REQUEUES: delivery.tries}
+    headers = _carried(delivery) | {REASON: reason[:LONGEST_REASON], ORIGIN: queue, REQUEUES: delivery.tries}
     return Letter(DEAD, "", delivery.body, delivery.type, mandatory=True, headers=headers, at=delivery.at)
 
 
@@ -51,9 +51,14 @@ def origin_of(delivery: Delivery, topology: Topology) -> str:
 
 def revival(delivery: Delivery, *, topology: Topology) -> Letter:
     """Return the letter that brings a dead message back to its queue at once, count reset."""
-    kept = {name: value for name, value in delivery.headers.items() if name not in (REASON, ORIGIN, REQUEUES)}
+    kept = {name: value for name, value in _carried(delivery).items() if name not in (REASON, ORIGIN, REQUEUES)}
     key = topology.retry_key(AT_ONCE, origin_of(delivery, topology))
     return Letter(DELAYED_RETURN, key, delivery.body, delivery.type, mandatory=True, headers=kept, at=delivery.at)
+
+
+def _carried(delivery: Delivery) -> dict[str, str | int]:
+    """Return the headers that go along; those that the broker set on the message's last way stay behind."""
+    return {name: value for name, value in delivery.headers.items() if not name.startswith("x-")}
 
 
 def plain(headers: Mapping[str, object] | None) -> Headers:

@@ -1,0 +1,48 @@
+"""Publish after the commit, off the path of whoever committed: letters are handed over and forgotten.
+
+A letter that is refused, unknown or dropped costs time only: fill finds what it would have named.
+"""
+
+import asyncio
+from asyncio import Event
+from collections import deque
+from collections.abc import Iterable
+from typing import Final
+
+from headway.broker.port import Broker, Letter
+
+MOST_WAITING: Final = 10_000
+AT_ONCE: Final = 64
+
+
+class Announcer:
+    """Holds letters until `run` publishes them, at most 10,000; while the broker is slower than that the newest are dropped."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.dropped = 0
+        self._waiting: deque[Letter] = deque()
+        self._some = Event()
+
+    def put(self, letters: Iterable[Letter]) -> None:
+        """Hand letters over; returns at once."""
+        for letter in letters:
+            if len(self._waiting) >= MOST_WAITING:
+                self.dropped += 1
+            else:
+                self._waiting.append(letter)
+        if self._waiting:
+            self._some.set()
+
+    async def run(self) -> None:
+        """Publish what was handed over, in order, until cancelled."""
+        while True:
+            await self._some.wait()
+            self._some.clear()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Publish everything that waits now."""
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
+            await asyncio.gather(*(self.broker.publish(letter) for letter in batch))
