@@ -5,7 +5,7 @@ property test are derived from `NEXT`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Final, assert_never
@@ -95,7 +95,10 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What becomes of a run: its next state with everything that the row and its attempt will say."""
+    """What becomes of a run: its next state with everything that the row and its attempt will say.
+
+    Counters that are None stay as they are.
+    """
 
     state: State
     attempt_outcome: AttemptOutcome
@@ -104,8 +107,19 @@ class Settlement:
     reason: str = ""
     result: Result | None = None
     error: SafeError | None = None
-    failures: int = 0
-    crashes: int = 0
+    failures: int | None = None
+    crashes: int | None = None
+
+
+DONE: Final = Settlement(S.SUCCEEDED, AttemptOutcome.SUCCESS, RunOutcome.SUCCESS)
+
+
+def succeed(done: Success | PartialSuccess) -> Settlement:
+    """Decide a success, which needs nothing of the run: it is succeeded whatever was wished or counted."""
+    if isinstance(done, Success) and not done.warnings:
+        return DONE if done.result is None else Settlement(S.SUCCEEDED, DONE.attempt_outcome, DONE.outcome, result=done.result)
+    kind = RunOutcome.PARTIAL_SUCCESS if isinstance(done, PartialSuccess) else RunOutcome.SUCCESS_WITH_WARNINGS
+    return Settlement(S.SUCCEEDED, AttemptOutcome(kind), kind, reason="; ".join(done.warnings), result=done.result)
 
 
 def settle(run: Open, outcome: Outcome, now: datetime) -> Settlement:
@@ -133,15 +147,8 @@ def settle(run: Open, outcome: Outcome, now: datetime) -> Settlement:
 
 
 def _succeeded(run: Open, done: Success | PartialSuccess) -> Settlement:
-    kind = RunOutcome.SUCCESS
-    if isinstance(done, PartialSuccess):
-        kind = RunOutcome.PARTIAL_SUCCESS
-    elif done.warnings:
-        kind = RunOutcome.SUCCESS_WITH_WARNINGS
-    reason = "finished before cancel" if run.cancel_reason is not None else "; ".join(done.warnings)
-    return Settlement(
-        S.SUCCEEDED, AttemptOutcome(kind), kind, reason=reason, result=done.result, failures=run.failures, crashes=run.crashes
-    )
+    counted = replace(succeed(done), failures=run.failures, crashes=run.crashes)
+    return counted if run.cancel_reason is None else replace(counted, reason="finished before cancel")
 
 
 def _ended(run: Open, end: Cancelled | Skipped) -> Settlement:

@@ -7,7 +7,7 @@ from typing import Final
 import asyncpg
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from headway.core.errors import Unavailable
+from headway.core.errors import Invalid, Unavailable
 
 CONTESTED: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 AWAY: Final = (
@@ -31,11 +31,13 @@ class Contested(Unavailable):
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn the driver's way of saying "away" or "contested" into Unavailable; anything else passes through."""
+    """Turn the driver's way of saying "away" or "contested" into Unavailable, "no such value" into Invalid; the rest passes through."""
     try:
         yield
     except CONTESTED as error:
         raise Contested(f"database: {error}") from error
+    except asyncpg.DataError as error:
+        raise Invalid.field("", f"database: {error}", code="value_refused") from error
     except AWAY as error:
         raise Unavailable(f"database: {error or type(error).__name__}") from error
 

@@ -47,8 +47,8 @@ _final = given(
 ).c
 _late: Final = run.c.cancel_requested_at.is_not(None) & (_final.states == const(State.SUCCEEDED))
 _DECIDED: Final[dict[str, ColumnElement[Any]]] = {
-    "failures": _final.failures,
-    "crashes": _final.crashes,
+    "failures": func.coalesce(_final.failures, run.c.failures),
+    "crashes": func.coalesce(_final.crashes, run.c.crashes),
     "reason": case((_late, literal_column("'finished before cancel'", Text)), else_=func.coalesce(_final.reasons, run.c.reason)),
 }
 _MOVED: Final = ("definition", "definition_id", "schedule", "queue", "priority", "owes", "gated", "attempt", "available_at", "started_at")
@@ -96,8 +96,8 @@ RELEASE: Final = statement(
     .values(
         state=_going_on.states,
         available_at=func.coalesce(_going_on.dues, run.c.available_at),
-        failures=_going_on.failures,
-        crashes=_going_on.crashes,
+        failures=func.coalesce(_going_on.failures, run.c.failures),
+        crashes=func.coalesce(_going_on.crashes, run.c.crashes),
         reason=_going_on.reasons,
         session=null(),
         started_at=null(),

@@ -6,7 +6,9 @@ from uuid import UUID
 from sqlalchemy import Integer, SmallInteger, Text, Uuid, select
 from sqlalchemy.dialects.postgresql import insert
 
+from headway.core.errors import LeaseLost
 from headway.core.run import State
+from headway.store.fence import Fence
 from headway.store.schema import run, run_progress
 from headway.store.statement import const, now, param, statement
 from headway.store.tx import Row, Tx
@@ -29,12 +31,11 @@ REPORT: Final = statement(
 OF_RUN: Final = statement("progress_of_run", select(run_progress).where(run_progress.c.run == param("run", Uuid)))
 
 
-async def report(tx: Tx, fence: tuple[UUID, UUID, int], percent: int, message: str) -> bool:
-    """Record progress, 0 to 100, for the run under the fence (run, session, attempt); False when the fence no longer stands."""
-    run_id, session, attempt = fence
+async def report(tx: Tx, fence: Fence, percent: int, message: str) -> None:
+    """Record progress, 0 to 100, with a message of at most 2,000 characters.  Raises LeaseLost when the fence no longer stands."""
     said = message.replace("\x00", "\ufffd")[:MESSAGE_LIMIT]
-    written = await tx.execute(REPORT, run=run_id, session=session, attempt=attempt, percent=max(0, min(100, percent)), message=said)
-    return written == 1
+    if await tx.execute(REPORT, **fence._asdict(), percent=max(0, min(100, percent)), message=said) != 1:
+        raise LeaseLost(f"run {fence.run} attempt {fence.attempt} is no longer held by session {fence.session}")
 
 
 async def of_run(tx: Tx, run_id: UUID) -> Row | None:

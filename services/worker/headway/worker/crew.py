@@ -1,0 +1,134 @@
+"""The attempts that this worker is executing: started from a claim, ended into the outbox, cancelled for a reason."""
+
+import asyncio
+from asyncio import CancelledError, Event, Task
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from enum import Enum
+from typing import NamedTuple
+from uuid import UUID
+
+import structlog
+
+from headway.core.outcome import Cancelled, HandedBack, Outcome, Timeout
+from headway.runtime.tracing import span
+from headway.sdk.execute import execute
+from headway.sdk.handler import Handler
+from headway.sdk.middleware import Middleware
+from headway.sdk.run import Link, Run
+from headway.store.claim import Claimed
+from headway.worker.outbox import Ended, Outbox
+
+log = structlog.get_logger(__name__)
+
+
+class Why(Enum):
+    """Why an attempt was cancelled by its worker."""
+
+    TIMEOUT = "timeout"
+    WISH = "wish"
+    DRAIN = "drain"
+    LOST = "lost"
+
+
+class Execution:
+    """One attempt under way."""
+
+    __slots__ = ("claimed", "deadline", "session", "task", "why")
+
+    def __init__(self, claimed: Claimed, session: UUID, deadline: float) -> None:
+        self.claimed = claimed
+        self.session = session
+        self.deadline = deadline
+        self.why: Why | None = None
+        self.task: Task[None]
+
+
+class Tools(NamedTuple):
+    """What every execution is given."""
+
+    handlers: Mapping[str, Handler]
+    middleware: Sequence[Middleware]
+    threads: Executor
+    link: Link
+
+
+class Crew:
+    """Runs handlers, each in a task of its own."""
+
+    def __init__(self, tools: Tools, outbox: Outbox) -> None:
+        self.tools = tools
+        self.outbox = outbox
+        self.executions: dict[UUID, Execution] = {}
+        self.idle = Event()
+        self.idle.set()
+        self.names = sorted(tools.handlers)
+
+    def start(self, claimed: Iterable[Claimed], session: UUID) -> None:
+        """Begin an attempt for each claimed run."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        for run in claimed:
+            execution = Execution(run, session, now + (run.deadline_at - run.started_at).total_seconds())
+            self.executions[run.id] = execution
+            execution.task = loop.create_task(self._execute(execution))
+        if self.executions:
+            self.idle.clear()
+
+    def cancel(self, ids: Iterable[UUID], why: Why = Why.WISH) -> int:
+        """Ask attempts to end, and say how many of them are here; the first reason stays."""
+        found = [execution for id_ in ids if (execution := self.executions.get(id_)) is not None and execution.why is None]
+        for execution in found:
+            execution.why = why
+            execution.task.cancel()
+        return len(found)
+
+    def cancel_all(self, why: Why) -> int:
+        """Ask every attempt to end."""
+        return self.cancel(list(self.executions), why)
+
+    def abandon(self, session: UUID) -> None:
+        """Cancel what was held under a session that is lost: nothing of it is written."""
+        mine = [id_ for id_, execution in self.executions.items() if execution.session == session]
+        for id_ in mine:
+            self.executions[id_].why = None
+        self.cancel(mine, Why.LOST)
+
+    async def sweep(self) -> int:
+        """Cancel attempts that outlived their deadline, and say how many."""
+        now = asyncio.get_running_loop().time()
+        late = [id_ for id_, execution in self.executions.items() if execution.deadline <= now and execution.why is None]
+        return self.cancel(late, Why.TIMEOUT)
+
+    async def _execute(self, execution: Execution) -> None:
+        claimed = execution.claimed
+        outcome: Outcome | None = None
+        try:
+            with span("run.execute", parent=claimed.traceparent):
+                run = Run(claimed, self.tools.link)
+                outcome = await execute(
+                    self.tools.handlers[claimed.handler], run, middleware=self.tools.middleware, threads=self.tools.threads
+                )
+        except CancelledError:
+            outcome = _after_cancel(execution)
+        finally:
+            self._ended(execution, outcome)
+
+    def _ended(self, execution: Execution, outcome: Outcome | None) -> None:
+        if self.executions.get(execution.claimed.id) is execution:
+            del self.executions[execution.claimed.id]
+        if not self.executions:
+            self.idle.set()
+        self.outbox.put(Ended(execution.claimed, execution.session, None if execution.why is Why.LOST else outcome))
+
+
+def _after_cancel(execution: Execution) -> Outcome | None:
+    match execution.why:
+        case Why.TIMEOUT:
+            return Timeout()
+        case Why.WISH:
+            return Cancelled("the handler ended after it was asked to")
+        case Why.DRAIN:
+            return HandedBack()
+        case _:
+            return None

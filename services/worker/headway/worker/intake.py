@@ -1,0 +1,182 @@
+"""How runs come to a worker: hints first, what no hint named by looking.
+
+A delivery stays unacknowledged only until its claim has committed.  Ids that find no slot wait for two claims at most; then they are
+left, and a look finds them.  While every look comes back full and hints carry few ids, looking alone is faster: the consumer rests.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import structlog
+
+from headway.broker.port import Consumer, Delivery
+from headway.messages import RunCreated, Unparseable, parse
+from headway.runtime.loops import CLOCK, Next, Wake
+from headway.runtime.metrics import RUN_CLAIMED, RUN_QUEUE_LATENCY
+from headway.store.claim import Claimed, claim, claim_next
+from headway.store.tx import Database
+from headway.worker.lease import Lease
+from headway.worker.slots import Slots
+
+log = structlog.get_logger(__name__)
+CLAIMS_TO_WAIT: Final = 2
+SATURATED_AFTER: Final = 0.1
+FEW_IDS: Final = 10
+MANY_DELIVERIES: Final = 20
+
+
+class Supply(NamedTuple):
+    """What an intake works with."""
+
+    database: Database
+    lease: Lease
+    slots: Slots
+    handlers: Sequence[str]
+    start: Callable[[Sequence[Claimed], UUID], None]
+    bury: Callable[[Delivery, Unparseable], None]
+
+
+class Intake:
+    """Takes runs of one queue, as many as there are free slots."""
+
+    def __init__(self, queue: str, consumer: Consumer, supply: Supply, *, batch: int, look: timedelta) -> None:
+        self.queue = queue
+        self.consumer = consumer
+        self.supply = supply
+        self.batch = batch
+        self.look_seconds = look.total_seconds()
+        self.wake = Wake()
+        self.last_claim = 0.0
+        self._inbox: deque[Delivery] = deque()
+        self._kept: dict[UUID, int] = {}
+        self._next_look = 0.0
+        self._full_since: float | None = None
+        self._looking_only = False
+
+    @property
+    def resting(self) -> bool:
+        """Whether the consumer is cancelled on purpose."""
+        return self._looking_only
+
+    async def pump(self) -> None:
+        """Move deliveries from the consumer into the inbox for as long as it lives."""
+        while arrived := await self.consumer.receive():
+            self._inbox.extend(arrived)
+            self.wake.set()
+
+    async def step(self) -> Next:
+        """Claim once, by hint or by order, start what was claimed, and say when to be called again."""
+        if not self.supply.lease.live.is_set():
+            return Next(sleep=timedelta(seconds=SATURATED_AFTER))
+        free = self.supply.slots.take(self.queue, self.batch)
+        if not free:
+            return await self._wait_for_a_slot()
+        self._full_since = None
+        taken = 0
+        try:
+            claimed, session, path = await self._claim(free)
+            taken = len(claimed)
+        finally:
+            self.supply.slots.give(self.queue, free - taken)
+        if claimed:
+            self._begin(claimed, session, path)
+        return await self._following(free, taken, path)
+
+    async def _claim(self, free: int) -> tuple[list[Claimed], UUID, str]:
+        session = self.supply.lease.session.id
+        look_due = time.monotonic() >= self._next_look
+        if not look_due and (self._inbox or self._kept) and not self._looking_only:
+            return await self._claim_hinted(session, free), session, "hint"
+        if not look_due:
+            return [], session, "none"
+        return await self._look(session, free), session, "fill"
+
+    async def _claim_hinted(self, session: UUID, free: int) -> list[Claimed]:
+        deliveries = self._open_hints(free)
+        ids = list(self._kept)[:free]
+        async with self.supply.database.once() as tx:
+            claimed = await claim(tx, session, ids, handlers=self.supply.handlers) if ids else []
+        await self.consumer.acknowledge(deliveries)
+        for id_ in ids:
+            del self._kept[id_]
+        self._age_kept()
+        if len(deliveries) >= MANY_DELIVERIES and len(claimed) == free and len(ids) < FEW_IDS * len(deliveries):
+            self._next_look = 0.0
+        return claimed
+
+    def _open_hints(self, free: int) -> list[Delivery]:
+        """Read deliveries until enough ids are known, or all are read; what cannot be read is buried."""
+        opened = []
+        while self._inbox and len(self._kept) < free:
+            delivery = self._inbox.popleft()
+            opened.append(delivery)
+            try:
+                hint = parse(delivery.body)
+            except Unparseable as error:
+                self.supply.bury(delivery, error)
+                continue
+            if isinstance(hint, RunCreated):
+                self._kept.update(dict.fromkeys(hint.runs, 0))
+        return opened
+
+    def _age_kept(self) -> None:
+        waited = {id_: claims + 1 for id_, claims in self._kept.items()}
+        self._kept = {id_: claims for id_, claims in waited.items() if claims < CLAIMS_TO_WAIT}
+        if len(self._kept) < len(waited):
+            self._next_look = 0.0
+
+    async def _look(self, session: UUID, free: int) -> list[Claimed]:
+        async with self.supply.database.once() as tx:
+            found = await claim_next(tx, session, self.queue, handlers=self.supply.handlers, limit=free)
+        full = len(found) == free
+        self._next_look = 0.0 if full else time.monotonic() + CLOCK.jitter(self.look_seconds)
+        await self._rest_consumer(full)
+        return found
+
+    async def _rest_consumer(self, full: bool) -> None:
+        """Cancel the consumer while looks come back full and hints name few runs each; consume again when they do not."""
+        worth_it = len(self._inbox) >= MANY_DELIVERIES or self._looking_only
+        if full and worth_it and not self._looking_only:
+            self._looking_only = True
+            await self._give_back()
+        elif not full and self._looking_only:
+            self._looking_only = False
+            await self.consumer.resume()
+
+    async def _give_back(self) -> None:
+        self._inbox.clear()
+        self._kept.clear()
+        await self.consumer.pause()
+
+    async def _wait_for_a_slot(self) -> Next:
+        """Hold no message while there is no slot: after 100 ms everything goes back for an idle worker to take."""
+        now = time.monotonic()
+        if self._full_since is None:
+            self._full_since = now
+        elif now - self._full_since >= SATURATED_AFTER and not self._looking_only:
+            self._looking_only = True
+            self._next_look = 0.0
+            await self._give_back()
+        return Next(sleep=timedelta(seconds=SATURATED_AFTER))
+
+    def _begin(self, claimed: Sequence[Claimed], session: UUID, path: str) -> None:
+        self.last_claim = time.monotonic()
+        RUN_CLAIMED.labels(path).inc(len(claimed))
+        RUN_QUEUE_LATENCY.observe_many([max(0.0, (run.started_at - run.available_at).total_seconds()) for run in claimed])
+        if session == self.supply.lease.session.id:
+            self.supply.start(claimed, session)
+        else:
+            self.supply.slots.give(self.queue, len(claimed))
+
+    async def _following(self, free: int, taken: int, path: str) -> Next:
+        if taken < free:
+            self.supply.slots.content(self.queue)
+        waiting = bool(self._inbox or self._kept) and not self._looking_only
+        due = self._next_look - time.monotonic()
+        if waiting or due <= 0:
+            return Next(taken, again=True)
+        return Next(taken, sleep=timedelta(seconds=due))

@@ -1,0 +1,191 @@
+"""A worker's day: claim what fits, execute it, settle it; at the end hand back what is not done."""
+
+import asyncio
+from asyncio import Event
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+
+from headway.broker import hints
+from headway.broker.announcer import Announcer
+from headway.broker.port import Broker, Delivery
+from headway.core.run import FINAL
+from headway.messages import RunCancel, Unparseable, parse
+from headway.messages.channels import CONTROL
+from headway.runtime.life import Life
+from headway.runtime.loops import Next
+from headway.runtime.metrics import WORKER_IN_FLIGHT, WORKER_SLOTS
+from headway.runtime.settings import WorkerSettings
+from headway.sdk.app import Headway
+from headway.store.claim import Claimed
+from headway.store.enqueue import Accepted
+from headway.store.gates import Placed
+from headway.store.tx import Database
+from headway.worker.builtin import BUILT_IN
+from headway.worker.crew import Crew, Tools, Why
+from headway.worker.intake import Intake, Supply
+from headway.worker.lease import Lease
+from headway.worker.link import FencedLink
+from headway.worker.outbox import Outbox
+from headway.worker.seen import Seen
+from headway.worker.settling import Concluded
+from headway.worker.slots import Slots
+
+log = structlog.get_logger(__name__)
+SWEEP: Final = timedelta(milliseconds=100)
+SECOND: Final = timedelta(seconds=1)
+HAND_BACK_PART: Final = 0.2
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Worker:
+    """Everything that one worker process holds, wired together; `run` lives until it is asked to stop."""
+
+    def __init__(self, settings: WorkerSettings, app: Headway, database: Database, broker: Broker) -> None:
+        knobs = settings.worker
+        self.settings = settings
+        self.database = database
+        self.broker = broker
+        self.announcer = Announcer(broker)
+        self.seen = Seen()
+        self.slots = Slots(knobs.concurrency)
+        self.outbox = Outbox(database, batch=knobs.batch, running=lambda: len(self.crew.executions))
+        handlers = {**BUILT_IN, **app.handlers}
+        self.lease = Lease(
+            database,
+            timedelta(seconds=settings.lease_seconds),
+            queues=knobs.queues,
+            handlers=sorted(handlers),
+            capacity=knobs.concurrency,
+        )
+        threads = ThreadPoolExecutor(knobs.threads, thread_name_prefix="handler")
+        link = FencedLink(database, self._holder, self._announce)
+        self.crew = Crew(Tools(handlers, app.middlewares, threads, link), self.outbox)
+        self.intakes: list[Intake] = []
+        self._wire()
+
+    def _wire(self) -> None:
+        self.outbox.on_free = self._freed
+        self.outbox.on_concluded = self._concluded
+        self.lease.on_lost = self._lost
+        self.lease.on_wish = self.crew.cancel
+        self.lease.in_flight = lambda: self.slots.in_use
+        WORKER_SLOTS.set(self.slots.total)
+
+    async def run(self, life: Life) -> None:
+        """Work until `life` is asked to stop, then drain.  Raises Unavailable when the session cannot begin."""
+        await self.lease.begin()
+        holding = life.child("worker.holding", stopping=Event())
+        async with holding:
+            holding.start("announce", self.announcer.run())
+            holding.start_loop("renew", self.lease.renew, timedelta(seconds=self.settings.heartbeat_seconds))
+            holding.start_loop("settle", self.outbox.settle, SECOND, wake=self.outbox.wake)
+            holding.start_loop("sweep", self._sweep, SECOND)
+            holding.start_loop("remember", lambda: self.seen.flush(self.database), SECOND)
+            async with life:
+                await self._take_in(life)
+            await self._drain()
+            holding.stop("drained")
+        await self.seen.flush(self.database)
+        await self.lease.end()
+        self.crew.tools.threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _take_in(self, life: Life) -> None:
+        """Start taking runs in: one intake for each queue, and the control messages of all workers."""
+        knobs = self.settings.worker
+        await self.broker.declare_run_queues(knobs.queues)
+        supply = Supply(self.database, self.lease, self.slots, self.crew.names, self._start, self._bury)
+        for queue in knobs.queues:
+            consumer = await self.broker.consume(f"run.{queue}", prefetch=min(1000, knobs.concurrency))
+            intake = Intake(queue, consumer, supply, batch=knobs.batch, look=timedelta(seconds=knobs.look_seconds))
+            self.intakes.append(intake)
+            life.start(f"hints.{queue}", intake.pump())
+            life.start_loop(f"claim.{queue}", intake.step, timedelta(seconds=knobs.look_seconds), wake=intake.wake)
+        life.start("control", self._listen())
+        life.health.add("worker", self.check)
+
+    def check(self) -> tuple[bool, Mapping[str, Any]]:
+        """Whether the worker takes runs in, with its figures; it works on by fill while a consumer is away, but is not ready."""
+        alive = all(intake.consumer.alive or intake.resting for intake in self.intakes)
+        return alive and self.lease.live.is_set(), {
+            "in_flight": len(self.crew.executions),
+            "slots": self.slots.total,
+            "consumer_alive": alive,
+            "last_claim_at": max((intake.last_claim for intake in self.intakes), default=0.0),
+        }
+
+    async def _drain(self) -> None:
+        """Let handlers finish for most of the drain time, then hand back; every outcome is settled before the session ends."""
+        for intake in self.intakes:
+            await intake.consumer.close()
+        await self.lease.drain()
+        patience = self.settings.drain_seconds
+        log.info("worker drains", in_flight=len(self.crew.executions), seconds=patience)
+        if not await _within(self.crew.idle, patience * (1 - HAND_BACK_PART)):
+            self.crew.cancel_all(Why.DRAIN)
+            await _within(self.crew.idle, patience * HAND_BACK_PART / 2)
+        await _within(self.outbox.empty, patience * HAND_BACK_PART / 2)
+        await self.announcer.flush()
+
+    async def _sweep(self) -> Next:
+        WORKER_IN_FLIGHT.set(self.slots.in_use)
+        return Next(await self.crew.sweep(), sleep=SWEEP if self.crew.executions else None)
+
+    async def _listen(self) -> None:
+        consumer = await self.broker.listen(CONTROL)
+        while arrived := await consumer.receive():
+            for delivery in arrived:
+                self._obey(delivery)
+            await consumer.acknowledge(arrived)
+
+    def _obey(self, delivery: Delivery) -> None:
+        try:
+            message = parse(delivery.body)
+        except Unparseable as error:
+            log.warning("control message could not be read", error=str(error))
+            return
+        if isinstance(message, RunCancel):
+            self.crew.cancel(message.runs)
+
+    def _start(self, claimed: Sequence[Claimed], session: UUID) -> None:
+        self.crew.start(claimed, session)
+        self.seen.started(claimed)
+
+    def _freed(self, queue: str, count: int) -> None:
+        self.slots.give(queue, count)
+        for intake in self.intakes:
+            intake.wake.set()
+
+    def _lost(self, session: UUID) -> None:
+        self.crew.abandon(session)
+        self.outbox.abandon(session)
+
+    def _holder(self, run: UUID) -> UUID | None:
+        execution = self.crew.executions.get(run)
+        return execution.session if execution else None
+
+    def _concluded(self, concluded: Concluded) -> None:
+        self.seen.settled([run for run in concluded.settled if run.state in FINAL], concluded.at)
+        self.announcer.put(hints.created(map(_hint, concluded.queued), at=concluded.at))
+
+    async def _announce(self, made: Sequence[Accepted]) -> None:
+        self.announcer.put(hints.created([hints.Queued(run.id, run.queue, run.priority) for run in made], at=EPOCH))
+
+    def _bury(self, delivery: Delivery, error: Unparseable) -> None:
+        log.warning("hint could not be read", error=str(error))
+
+
+def _hint(run: Placed) -> hints.Queued:
+    return hints.Queued(run.id, run.queue, run.priority)
+
+
+async def _within(event: Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False
