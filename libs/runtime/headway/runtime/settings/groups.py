@@ -14,8 +14,11 @@ class Group(BaseModel):
 class ApiGroup(Group):
     """The HTTP interface."""
 
-    host: str = Field("127.0.0.1", description="Address that the API listens on; another than loopback needs an API key to be required.")
+    host: str = Field("127.0.0.1", description="Address that the API listens on; another than loopback needs `allow_unauthenticated`.")
     port: Port = Field(8080, description="Port that the API listens on.")
+    allow_unauthenticated: bool = Field(
+        False, description="Whether anybody who can reach the API may use it, from other machines too: for networks that are closed."
+    )
     max_body_bytes: Bytes = Field(1_048_576, description="Largest request body that is read.")
     idempotency_wait_seconds: Seconds = Field(2, description="How long a create waits for another one with the same key.")
 
