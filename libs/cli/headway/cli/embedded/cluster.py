@@ -14,7 +14,7 @@ from headway.cli.embedded.account import Account, unprivileged
 from headway.cli.embedded.binaries import Binaries, choose, discover, within_reach
 from headway.cli.embedded.holders import Holders, alone
 from headway.cli.embedded.home import Home
-from headway.cli.embedded.postmaster import running
+from headway.cli.embedded.postmaster import forget_stranger, recorded, serving
 from headway.core.errors import Invalid, Unavailable
 
 ROLE = DATABASE = "headway"
@@ -45,8 +45,8 @@ class EmbeddedPostgres:
 
     @property
     def pid(self) -> int | None:
-        """The server's main process, or None when it does not run."""
-        found = running(self._home.data)
+        """The server's main process, or None when it does not serve."""
+        found = serving(self._home.data)
         return found.pid if found else None
 
     async def start(self) -> str:
@@ -72,9 +72,10 @@ class EmbeddedPostgres:
         return f"postgresql://{ROLE}:{password}@127.0.0.1:{port}/{DATABASE}"
 
     def _launch(self, binaries: Binaries, account: Account | None) -> int:
-        found = running(self._home.data)
+        found = serving(self._home.data)
         if found:
             return found.port
+        forget_stranger(self._home.data)
         port = self._home.port()
         settings = {**self._settings, "port": str(port)}
         options = shlex.join(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))
@@ -87,7 +88,7 @@ class EmbeddedPostgres:
             return
         account = _account()
         with alone(self._home.starting):
-            if not self._holders.leave() or not running(self._home.data):
+            if not self._holders.leave() or not recorded(self._home.data):
                 return
             stop = [self._binaries(account)["pg_ctl"], "stop", "-w", "-D", str(self._home.data)]
             try:

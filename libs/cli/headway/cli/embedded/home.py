@@ -10,6 +10,7 @@
 import os
 import secrets
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,9 +60,11 @@ class Home:
         """Make the folder; an account that the server runs as may pass through it, and nobody may list it.
 
         Raises Invalid when the account cannot get there: no directory above is ever opened for it."""
-        if not self.path.exists():
-            self.path.mkdir(parents=True, mode=0o755)
-            self.path.chmod(0o711 if account else 0o700)
+        mode = 0o711 if account else 0o700
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            self.path.mkdir(mode)
+            self.path.chmod(mode)
         barrier = account.barrier(self.path) if account else None
         if account and barrier:
             raise Invalid.field(
