@@ -1,0 +1,142 @@
+"""The scans of maintenance: each one pass over what may need moving on, each safe with any number of instances, each runnable by hand."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from headway.core.run import State
+from headway.runtime.loops import Next
+from headway.runtime.metrics import MAINTENANCE_BACKLOG, MAINTENANCE_OLDEST
+from headway.runtime.settings import MaintenanceSettings
+from headway.store import cancel, due, gates, keys, partitions, reactions, rescue, runs, sessions
+from headway.store.gates import Placed
+from headway.store.settle import Settled
+from headway.store.tx import Database
+
+Publish = Callable[[Sequence[Placed]], None]
+Step = Callable[[], Awaitable[Next]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a scan stands on: the database, its knobs, and where to hand runs that are queued now."""
+
+    database: Database
+    settings: MaintenanceSettings
+    publish: Publish
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One scan: its name, what it does in a person's words, its period, and its step."""
+
+    name: str
+    does: str
+    period: timedelta
+    step: Step
+
+
+async def release_due(ground: Ground) -> Next:
+    """Queue delayed runs at their instant; sleeps until the next one."""
+    released = await ground.database.transact(lambda tx: due.release(tx, ground.settings.maintenance.batch))
+    ground.publish(released.queued)
+    if released.found >= ground.settings.maintenance.batch:
+        return Next(released.found, again=True)
+    async with ground.database.once() as tx:
+        wait = await due.until_next(tx)
+    return Next(released.found, sleep=wait)
+
+
+async def rescue_lapsed(ground: Ground) -> Next:
+    """Give back what dead sessions held."""
+    async with ground.database.begin() as tx:
+        dead = await rescue.dead_sessions(tx)
+    found = 0
+    for session in dead:
+        rescued = await ground.database.transact(partial(rescue.rescue, session_id=session, limit=ground.settings.maintenance.batch))
+        ground.publish([*_queued(rescued.settled), *rescued.promoted])
+        found += len(rescued.settled)
+    return Next(found, again=found >= ground.settings.maintenance.batch)
+
+
+async def end_overdue(ground: Ground) -> Next:
+    """End runs whose worker did not: past their deadline, or deaf to a cancel wish."""
+    grace = timedelta(seconds=ground.settings.maintenance.timeout_grace_seconds)
+    overdue = await ground.database.transact(lambda tx: rescue.end_overdue(tx, grace))
+    forced = await ground.database.transact(lambda tx: cancel.force(tx, grace))
+    ground.publish([*_queued(overdue.settled), *overdue.promoted])
+    return Next(len(overdue.settled) + len(forced))
+
+
+async def open_gates(ground: Ground) -> Next:
+    """Let waiters in that nobody promoted: the second chance of held runs."""
+    async with ground.database.begin() as tx:
+        waited_for = await gates.waited_for(tx)
+    found = 0
+    for definition in waited_for:
+        promoted = await ground.database.transact(partial(gates.promote, definitions=[definition]))
+        ground.publish(promoted)
+        found += len(promoted)
+    return Next(found)
+
+
+async def prune(ground: Ground) -> Next:
+    """Delete ended sessions and expired idempotency keys."""
+    age = timedelta(seconds=ground.settings.maintenance.session_keep_seconds)
+    async with ground.database.begin() as tx:
+        return Next(await sessions.prune(tx, age) + await keys.prune(tx))
+
+
+async def keep_partitions(ground: Ground) -> Next:
+    """Make partitions ahead of time and drop those whose day has passed."""
+    async with ground.database.begin() as tx:
+        return Next(await partitions.ensure_partitions(tx) + await partitions.drop_partitions(tx))
+
+
+async def measure_backlog(ground: Ground) -> Next:
+    """Read the backlog gauges."""
+    async with ground.database.begin() as tx:
+        open_runs, owed = await runs.backlog(tx), await reactions.backlog(tx)
+    pending = [row for row in open_runs if row["state"] == State.QUEUED]
+    MAINTENANCE_BACKLOG.labels("pending").set(sum(row["runs"] for row in pending))
+    MAINTENANCE_BACKLOG.labels("held").set(sum(row["runs"] for row in open_runs if row["state"] == State.HELD))
+    MAINTENANCE_BACKLOG.labels("reactions").set(sum(row["owed"] for row in owed))
+    MAINTENANCE_OLDEST.labels("pending").set(_oldest([row["age"] for row in pending]))
+    MAINTENANCE_OLDEST.labels("reactions").set(_oldest([row["age"] for row in owed]))
+    return Next(len(open_runs))
+
+
+def _oldest(ages: Sequence[timedelta]) -> float:
+    return max((age.total_seconds() for age in ages), default=0.0)
+
+
+def _queued(settled: Sequence[Settled]) -> list[Placed]:
+    return [Placed(run.id, State.QUEUED, run.queue, run.priority) for run in settled if run.state == State.QUEUED]
+
+
+STEPS: Final[Mapping[str, tuple[Callable[[Ground], Awaitable[Next]], str]]] = {
+    "due": (release_due, "due_seconds"),
+    "rescue": (rescue_lapsed, "rescue_seconds"),
+    "deadlines": (end_overdue, "deadline_seconds"),
+    "gates": (open_gates, "gate_seconds"),
+    "sessions": (prune, "session_seconds"),
+    "partitions": (keep_partitions, "partition_seconds"),
+    "backlog": (measure_backlog, "backlog_seconds"),
+}
+
+
+def scans(ground: Ground) -> list[Scan]:
+    """Return every scan, ready to be looped or called once."""
+    return [
+        Scan(name, (how.__doc__ or "").strip(), timedelta(seconds=getattr(ground.settings.maintenance, knob)), _bound(how, ground))
+        for name, (how, knob) in STEPS.items()
+    ]
+
+
+def _bound(how: Callable[[Ground], Awaitable[Next]], ground: Ground) -> Step:
+    async def step() -> Next:
+        return await how(ground)
+
+    return step

@@ -1,0 +1,70 @@
+"""Keep the cache like the database: all of it at the start, then only what changed."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from headway.core.errors import Invalid
+from headway.runtime.metrics import SCHEDULER_DEFINITIONS
+from headway.scheduler.cache import Known, Schedules
+from headway.store import schedules
+from headway.store.tx import Database, Row, Tx
+
+log = structlog.get_logger(__name__)
+OVERLAP: Final = timedelta(seconds=60)
+
+
+class Refresh:
+    """Reads what changed since the last read.  A failed read changes nothing: the old cache is kept."""
+
+    def __init__(self, database: Database, cache: Schedules) -> None:
+        self.database = database
+        self.cache = cache
+        self.refreshed_at: datetime | None = None
+
+    async def run(self) -> int:
+        """Bring the cache up to date and say how many schedules were read.  Raises Unavailable."""
+        async with self.database.begin() as tx:
+            # A transaction that began earlier may commit later: what it changed is read by the overlap.
+            since = None if self.refreshed_at is None else self.refreshed_at - OVERLAP
+            rows = await schedules.load(tx, since=since)
+            live = await schedules.live_ids(tx)
+            self.cache.remove(self.cache.ids() - live)
+            await self._take(tx, rows)
+            self.refreshed_at = tx.now
+        SCHEDULER_DEFINITIONS.set(self.cache.definitions())
+        return len(rows)
+
+    async def reread(self, ids: Sequence[UUID]) -> None:
+        """Read single schedules again: somebody else has moved them on."""
+        async with self.database.begin() as tx:
+            rows = await schedules.load(tx, ids=ids)
+            self.cache.remove(set(ids) - {row["id"] for row in rows})
+            await self._take(tx, rows)
+
+    async def _take(self, tx: Tx, rows: Sequence[Row]) -> None:
+        for row in rows:
+            if not row["live"]:
+                self.cache.remove([row["id"]])
+                continue
+            try:
+                known = Known.of(row)
+            except Invalid as error:
+                await self._broken(tx, row, error)
+                continue
+            if not self._is_newer(known):
+                continue
+            self.cache.put(known)
+
+    def _is_newer(self, known: Known) -> bool:
+        standing = self.cache.get(known.id)
+        return standing is None or (known.version, known.decided_until) != (standing.version, standing.decided_until)
+
+    async def _broken(self, tx: Tx, row: Row, error: Invalid) -> None:
+        """One bad schedule never stops the loop: it is marked, and left out until it is saved again."""
+        self.cache.remove([row["id"]])
+        if await schedules.mark_broken(tx, row["id"], str(error)):
+            log.error("schedule was marked broken", schedule=str(row["id"]), name=row["name"], error=str(error))
