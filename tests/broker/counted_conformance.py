@@ -13,7 +13,7 @@ from headway.core.errors import NotFound, Unavailable
 from headway.messages import DefinitionChanged, RunCompleted, RunCreated, encode, parse
 from headway.messages.channels import DEAD_QUEUE, DEFINITION_CHANGED, SCHEDULER_COMPLETIONS
 from tests.broker.conftest import MakeBroker
-from tests.broker.letters import AT, BRIEFLY, HINTS, done, receive, stays_empty
+from tests.broker.letters import AT, BRIEFLY, HINTS, done, eventually, receive, stays_empty
 
 
 class Completions:
@@ -182,7 +182,5 @@ class CountedConformance:
         """MSG-17: a counted requeue into a queue that no longer exists ends in the dead queue and blocks no other."""
         lost = Letter("delayed-retry", f"2.{broker.topology.full('run.gone')}", b"lost", "x", headers={"headway-requeues": 1})
         await broker.publish(lost)
-        async with asyncio.timeout(20):
-            while not (found := await broker.dead()):
-                await asyncio.wait([asyncio.ensure_future(asyncio.Event().wait())], timeout=0.05)
+        found = await eventually(broker.dead)
         assert (found[0].body, found[0].origin, found[0].tries) == (b"lost", "run.gone", 1)

@@ -41,7 +41,7 @@ class Queued(NamedTuple):
     priority: int
 
 
-def created(queued: Iterable[Queued], *, at: datetime, headers: Headers = NO_HEADERS) -> list[Letter]:
+def created(queued: Iterable[Queued], *, at: datetime | None = None, headers: Headers = NO_HEADERS) -> list[Letter]:
     """Return the hints at queued runs: at most 100 ids of one queue and priority each, the highest priorities first.
 
     `at` is the instant of the transaction; `headers` carry its trace context.
