@@ -78,8 +78,10 @@ async def test_a_task_that_returns_ends_nothing() -> None:
 
 async def test_a_task_that_comes_after_the_stop_is_cancelled() -> None:
     """A stop during the start does not leave a task behind that nobody ends."""
-    async with Life("test") as life:
+    async with Life("test", drain=timedelta(hours=1)) as life:
+        early = life.start("early", _forever())
         life.stop("test")
+        await asyncio.wait([early])
         late = life.start("late", _forever())
     assert late.cancelled()
 

@@ -93,6 +93,8 @@ def test_names_of_others_are_left_alone(environment: pytest.MonkeyPatch) -> None
     environment.setenv("HEADWAY_WORKER__CONCURRENCY", "x")
     environment.setenv("HEADWAY_API_PORT", "tcp://10.0.0.1:8080")
     environment.setenv("HEADWAY_SCHEDULER_SERVICE_HOST", "10.0.0.2")
+    environment.setenv("HEADWAY_SCHEDULER", "tcp://10.0.0.2:9102")
+    environment.setenv("HEADWAY_LOG_LEVEL__X", "loud")
     environment.setenv("HEADWAY_OTLP_ENDPOINT", "")
     assert load(SchedulerSettings).otlp_endpoint is None
 
