@@ -1,6 +1,6 @@
 """Release what is due: scheduled runs whose instant has come go to admit."""
 
-from datetime import datetime
+from datetime import timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from sqlalchemy import Integer, func, select, update
 from headway.core.run import State
 from headway.store.gates import Placed, place
 from headway.store.schema import run
-from headway.store.statement import INSTANT, const, param, statement
+from headway.store.statement import INSTANT, const, now, param, statement
 from headway.store.tx import Tx
 
 _head = (
@@ -34,15 +34,14 @@ RELEASE_DUE: Final = statement(
         _head.outerjoin(_released, _released.c.id == _head.c.id)
     ),
 )
-NEXT_DUE: Final = statement("due_next", select(func.min(run.c.available_at)).where(run.c.state == const(State.SCHEDULED)))
+UNTIL_NEXT: Final = statement("due_until_next", select(func.min(run.c.available_at) - now()).where(run.c.state == const(State.SCHEDULED)))
 
 
 class Released(NamedTuple):
-    """What a pass of the due step found: how many were due, what is queued now, and when the next one is due."""
+    """What a pass of the due step found: how many were due, and what is queued now."""
 
     found: int
     queued: list[Placed]
-    next_due: datetime | None
 
 
 async def release(tx: Tx, limit: int = 1000) -> Released:
@@ -51,4 +50,10 @@ async def release(tx: Tx, limit: int = 1000) -> Released:
     queued = [Placed(row["id"], State.QUEUED, row["queue"], row["priority"]) for row in rows if not row["gated"]]
     gated: list[UUID] = [row["id"] for row in rows if row["gated"]]
     queued += [run for run in await place(tx, gated) if run.state is State.QUEUED]
-    return Released(len(rows), queued, await tx.fetch_value(NEXT_DUE))
+    return Released(len(rows), queued)
+
+
+async def until_next(tx: Tx) -> timedelta | None:
+    """Return how long it is until the next scheduled run is due, less than zero when it is; None when there is none."""
+    wait: timedelta | None = await tx.fetch_value(UNTIL_NEXT)
+    return wait

@@ -5,9 +5,7 @@ due step moves on.  A definition that is unknown or disabled answers for its own
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import IntEnum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -19,6 +17,7 @@ from sqlalchemy import (
     Text,
     Uuid,
     case,
+    delete,
     func,
     insert,
     literal_column,
@@ -26,56 +25,17 @@ from sqlalchemy import (
     select,
 )
 
+from headway.core.ask import INLINE_BYTES, Ask, Origin
 from headway.core.errors import Conflict, HeadwayError, NotFound
 from headway.core.ids import make_ids
 from headway.core.run import State
 from headway.store.schema import definition, run, run_input
-from headway.store.statement import INSTANT, const, given, param, statement
+from headway.store.statement import INSTANT, array, const, given, param, statement
 from headway.store.tx import Row, Tx
 
-INLINE_BYTES: Final = 2048
+__all__ = ["Accepted", "Ask", "Origin", "create", "withdraw"]
+
 MAX_RUN: Final = timedelta(hours=24)
-
-
-class Origin(IntEnum):
-    """Why a run exists."""
-
-    CALL = 0
-    SLOT = 1
-    CATCH_UP = 2
-    BACKFILL = 3
-    REPLAY = 4
-    RERUN = 5
-    TRIGGER = 6
-    CHILD = 7
-    STEP = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One run that somebody wants.  `params` is JSON text; `at` None means now; `priority` None takes the definition's."""
-
-    definition: str
-    tenant: str = ""
-    params: str | None = None
-    payload: bytes | None = None
-    at: datetime | None = None
-    priority: int | None = None
-    key: str | None = None
-    correlation: str | None = None
-    created_by: str = ""
-    origin: Origin = Origin.CALL
-    parent: UUID | None = None
-    schedule: UUID | None = None
-    slot_at: datetime | None = None
-    token: UUID | None = None
-    traceparent: str | None = None
-    definition_tenant: str | None = None
-
-    @property
-    def inline(self) -> bool:
-        """Whether everything fits into the hot row."""
-        return self.payload is None and self.traceparent is None and len(self.params or "") <= INLINE_BYTES
 
 
 class Accepted(NamedTuple):
@@ -157,16 +117,24 @@ _given_inputs = given("given", run=Uuid, params=Text, payload=LargeBinary, trace
 CREATE_INPUT: Final = statement(
     "run_create_input", insert(run_input).from_select(["run", "params", "payload", "traceparent"], select(*_given_inputs.c))
 )
+# Nobody was told of these runs yet: they are taken back, not ended.
+WITHDRAW_INPUT: Final = statement("run_withdraw_input", delete(run_input).where(run_input.c.run == func.any(array("ids", Uuid))))
+WITHDRAW: Final = statement(
+    "run_withdraw", delete(run).where(run.c.id == func.any(array("ids", Uuid)), run.c.attempt == const(0), run.c.session.is_(None))
+)
 FIND: Final = statement("definition_enabled", select(_d.enabled).where(_d.tenant == param("tenant", Text), _d.name == param("name", Text)))
 
 
-async def create(tx: Tx, asks: Sequence[Ask], *, max_run: timedelta = MAX_RUN) -> list[Accepted | HeadwayError]:
+async def create(
+    tx: Tx, asks: Sequence[Ask], *, ids: Sequence[UUID] | None = None, max_run: timedelta = MAX_RUN
+) -> list[Accepted | HeadwayError]:
     """Insert the runs that are asked for and answer each ask in its place: the run, or the error that is its own.
 
+    `ids` are what `make_ids` gave in this transaction, for whoever has to know them before.
     NotFound: no such definition.  Conflict: it is disabled.  Raises Unavailable.
     """
-    ids = make_ids(tx.now, len(asks))
-    rows = await tx.fetch(CREATE, now=tx.now, max_run=max_run, **_arrays(ids, asks))
+    ids = make_ids(tx.now, len(asks)) if ids is None else ids
+    rows = await tx.fetch(CREATE, now=tx.now, max_run=max_run, **_arrays(ids, asks, tx.now))
     cold = [(id_, ask) for id_, ask in zip(ids, asks, strict=True) if not ask.inline]
     made = {row["id"]: _accepted(row) for row in rows}
     if cold:
@@ -174,19 +142,25 @@ async def create(tx: Tx, asks: Sequence[Ask], *, max_run: timedelta = MAX_RUN) -
     return [made.get(id_) or await _refusal(tx, ask) for id_, ask in zip(ids, asks, strict=True)]
 
 
+async def withdraw(tx: Tx, ids: Sequence[UUID]) -> int:
+    """Take back runs that this transaction created, as if nobody had asked, and say how many."""
+    await tx.execute(WITHDRAW_INPUT, ids=list(ids))
+    return await tx.execute(WITHDRAW, ids=list(ids))
+
+
 def _accepted(row: Row) -> Accepted:
     id_, state, queue, priority, gated = row.values()
     return Accepted(id_, State(state), queue, priority, gated)
 
 
-def _arrays(ids: Sequence[UUID], asks: Sequence[Ask]) -> dict[str, list[object]]:
+def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime) -> dict[str, list[object]]:
     return {
         "id": list(ids),
         "wanted": [ask.definition for ask in asks],
-        "owner": [ask.tenant if ask.definition_tenant is None else ask.definition_tenant for ask in asks],
+        "owner": [ask.owner for ask in asks],
         "tenant": [ask.tenant for ask in asks],
         "priority": [ask.priority for ask in asks],
-        "available_at": [ask.at for ask in asks],
+        "available_at": [ask.due(now) for ask in asks],
         "created_by": [ask.created_by for ask in asks],
         "origin": [int(ask.origin) for ask in asks],
         "parent": [ask.parent for ask in asks],
@@ -211,8 +185,7 @@ async def _keep_inputs(tx: Tx, cold: Sequence[tuple[UUID, Ask]]) -> None:
 
 
 async def _refusal(tx: Tx, ask: Ask) -> HeadwayError:
-    owner = ask.tenant if ask.definition_tenant is None else ask.definition_tenant
-    enabled = await tx.fetch_value(FIND, tenant=owner, name=ask.definition)
+    enabled = await tx.fetch_value(FIND, tenant=ask.owner, name=ask.definition)
     if enabled is None:
         return NotFound(f"definition: there is no definition {ask.definition!r}", code="definition_unknown")
     return Conflict(f"definition: {ask.definition!r} is disabled", code="definition_disabled")

@@ -1,16 +1,18 @@
 """Follow-up work that a settled run owes: from the settle that owes it to the transaction that did it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from enum import IntEnum
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Integer, Interval, SmallInteger, Text, Uuid, and_, delete, func, select, update
 
+from headway.core.errors import HeadwayError, Unavailable
 from headway.store.schema import reaction
 from headway.store.statement import array, const, now, param, statement
-from headway.store.tx import Row, Tx
+from headway.store.tx import Database, Row, Tx
 
 MOST_TRIES: Final = 10
 
@@ -28,6 +30,9 @@ class Kind(IntEnum):
 
 SCHEDULER_KINDS: Final = frozenset({Kind.TRIGGER, Kind.BATCH, Kind.BREAKER, Kind.SCHEDULE, Kind.ALERT})
 ENGINE_KINDS: Final = frozenset({Kind.WORKFLOW})
+
+
+Doing: TypeAlias = Callable[[Tx, "Owed"], Awaitable[None]]
 
 
 class Owed(NamedTuple):
@@ -115,3 +120,27 @@ async def free(tx: Tx) -> int:
 async def backlog(tx: Tx) -> Sequence[Row]:
     """Return, by kind, how many reactions are owed and parked and the age of the oldest."""
     return await tx.fetch(BACKLOG)
+
+
+async def work_off(database: Database, doing: Mapping[int, Doing], *, runs: Sequence[UUID] | None = None, limit: int = 100) -> int:
+    """Do the reactions that are due, of these runs or of all, and say how many; each in the transaction that deletes it.
+
+    One that fails counts a try and waits longer and longer; after ten it is parked.  Raises Unavailable, which never counts.
+    """
+    async with database.begin() as tx:
+        due = await take(tx, sorted(doing), runs=runs, limit=limit) if doing else []
+    for owed in due:
+        try:
+            await database.transact(partial(_do, doing=doing, owed=owed))
+        except Unavailable:
+            raise
+        except HeadwayError as error:
+            refusal = str(error)
+            await database.transact(partial(failed, owed=owed, error=refusal))
+    return len(due)
+
+
+async def _do(tx: Tx, *, doing: Mapping[int, Doing], owed: Owed) -> None:
+    for mine in await take(tx, [owed.kind], runs=[owed.run], limit=1):
+        await doing[mine.kind](tx, mine)
+        await done(tx, mine)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import orjson
 from sqlalchemy import Boolean, Integer, Text, Uuid, and_, case, delete, func, insert, or_, select, update
 
 from headway.core.definition import ScheduleDraft
@@ -242,3 +243,12 @@ def meaning(draft: ScheduleDraft) -> dict[str, Any]:
 
 def _new(columns: Mapping[str, Any]) -> dict[str, Any]:
     return {f"new_{name}": value for name, value in columns.items()}
+
+
+def merged(row: Row) -> str | None:
+    """Return the parameters of a slot's run as JSON text: the schedule's over the definition's, keys compared without case."""
+    defaults, own = row["defaults"] or {}, row["parameters"] or {}
+    if not defaults and not own:
+        return None
+    given = {name.casefold() for name in own}
+    return orjson.dumps({name: value for name, value in defaults.items() if name.casefold() not in given} | own).decode()

@@ -75,13 +75,17 @@ class Crew:
         if self.executions:
             self.idle.clear()
 
-    def cancel(self, ids: Iterable[UUID], why: Why = Why.WISH) -> int:
+    def cancel(self, ids: Iterable[UUID], why: Why) -> int:
         """Ask attempts to end, and say how many of them are here; the first reason stays."""
         found = [execution for id_ in ids if (execution := self.executions.get(id_)) is not None and execution.why is None]
         for execution in found:
             execution.why = why
             execution.task.cancel()
         return len(found)
+
+    def wish(self, ids: Iterable[UUID]) -> None:
+        """Pass on that somebody wants attempts cancelled."""
+        self.cancel(ids, Why.WISH)
 
     def cancel_all(self, why: Why) -> int:
         """Ask every attempt to end."""

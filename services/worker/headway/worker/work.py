@@ -4,7 +4,7 @@ import asyncio
 from asyncio import Event
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,6 +12,7 @@ import structlog
 
 from headway.broker import hints
 from headway.broker.announcer import Announcer
+from headway.broker.dead import burial
 from headway.broker.port import Broker, Delivery
 from headway.core.run import FINAL
 from headway.messages import RunCancel, Unparseable, parse
@@ -39,7 +40,6 @@ log = structlog.get_logger(__name__)
 SWEEP: Final = timedelta(milliseconds=100)
 SECOND: Final = timedelta(seconds=1)
 HAND_BACK_PART: Final = 0.2
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Worker:
@@ -72,7 +72,7 @@ class Worker:
         self.outbox.on_free = self._freed
         self.outbox.on_concluded = self._concluded
         self.lease.on_lost = self._lost
-        self.lease.on_wish = self.crew.cancel
+        self.lease.on_wish = self.crew.wish
         self.lease.in_flight = lambda: self.slots.in_use
         WORKER_SLOTS.set(self.slots.total)
 
@@ -149,7 +149,7 @@ class Worker:
             log.warning("control message could not be read", error=str(error))
             return
         if isinstance(message, RunCancel):
-            self.crew.cancel(message.runs)
+            self.crew.wish(message.runs)
 
     def _start(self, claimed: Sequence[Claimed], session: UUID) -> None:
         self.crew.start(claimed, session)
@@ -173,10 +173,11 @@ class Worker:
         self.announcer.put(hints.created(map(_hint, concluded.queued), at=concluded.at))
 
     async def _announce(self, made: Sequence[Accepted]) -> None:
-        self.announcer.put(hints.created([hints.Queued(run.id, run.queue, run.priority) for run in made], at=EPOCH))
+        self.announcer.put(hints.created([hints.Queued(run.id, run.queue, run.priority) for run in made]))
 
     def _bury(self, delivery: Delivery, error: Unparseable) -> None:
-        log.warning("hint could not be read", error=str(error))
+        self.announcer.put([burial(delivery, queue=delivery.routing_key, reason=str(error))])
+        log.warning("hint was buried", queue=delivery.routing_key, error=str(error))
 
 
 def _hint(run: Placed) -> hints.Queued:
