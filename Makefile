@@ -31,7 +31,7 @@ test: setup ## every test but those of `make check` (ARGS="-k name" for some)
 	$(BIN)/pytest -n $(WORKERS) --ignore=tests/architecture -m "not chaos" $(ARGS)
 
 contracts: setup ## write contracts/ again from the code
-	$(BIN)/python -m headway.cli.contracts contracts
+	$(BIN)/python -m tests.architecture.generated
 
 bench: setup ## the benchmarks, as JSON
 	$(BIN)/python -m benchmarks $(ARGS)

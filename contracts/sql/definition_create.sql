@@ -1,0 +1,26 @@
+-- $1 id
+-- $2 tenant
+-- $3 name
+-- $4 new_description
+-- $5 new_owner
+-- $6 new_handler
+-- $7 new_queue
+-- $8 new_priority
+-- $9 new_timeout
+-- $10 new_attempts
+-- $11 new_backoff
+-- $12 new_retry_horizon
+-- $13 new_parameters
+-- $14 new_parameter_spec
+-- $15 new_restartable
+-- $16 new_allow_triggers
+-- $17 new_max_concurrent_runs
+-- $18 new_max_runs_per_hour
+-- $19 new_over_limit
+-- $20 new_gated
+-- $21 new_retention_days
+-- $22 new_overlap
+-- $23 new_watch
+-- $24 new_enabled
+-- $25 source
+INSERT INTO headway.definition (id, tenant, name, description, owner, handler, queue, priority, timeout, attempts, backoff, retry_horizon, parameters, parameter_spec, restartable, allow_triggers, max_concurrent_runs, max_runs_per_hour, over_limit, gated, retention_days, overlap, watch, enabled, source, created_at, updated_at) VALUES ($1::UUID, $2::VARCHAR, $3::VARCHAR, $4::VARCHAR, $5::VARCHAR, $6::VARCHAR, $7::VARCHAR, $8::SMALLINT, $9::INTERVAL, $10::INTEGER, $11::JSONB, $12::INTERVAL, $13::JSONB, $14::JSONB, $15::BOOLEAN, $16::BOOLEAN, $17::INTEGER, $18::INTEGER, $19::VARCHAR, $20::BOOLEAN, $21::INTEGER, $22::VARCHAR, $23::JSONB, $24::BOOLEAN, $25::VARCHAR, headway.headway_now(), headway.headway_now())

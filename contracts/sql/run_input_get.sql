@@ -1,0 +1,4 @@
+-- $1 run
+SELECT headway.run_input.run, headway.run_input.params, headway.run_input.payload, headway.run_input.traceparent, headway.run_input.tracestate
+FROM headway.run_input
+WHERE headway.run_input.run = $1::UUID

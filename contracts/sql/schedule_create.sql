@@ -1,0 +1,17 @@
+-- $1 id
+-- $2 of
+-- $3 tenant
+-- $4 name
+-- $5 new_description
+-- $6 new_owner
+-- $7 new_rule
+-- $8 new_misfire
+-- $9 new_overlap
+-- $10 new_parameters
+-- $11 new_allowed_delay
+-- $12 new_retry_horizon
+-- $13 new_completion_target
+-- $14 new_enabled
+-- $15 source
+-- $16 now
+INSERT INTO headway.schedule (id, definition, tenant, name, description, owner, rule, misfire, overlap, parameters, allowed_delay, retry_horizon, completion_target, enabled, source, decided_until, created_at, updated_at) VALUES ($1::UUID, $2::UUID, $3::VARCHAR, $4::VARCHAR, $5::VARCHAR, $6::VARCHAR, $7::JSONB, $8::VARCHAR, $9::VARCHAR, $10::JSONB, $11::INTERVAL, $12::INTERVAL, $13::INTERVAL, $14::BOOLEAN, $15::VARCHAR, $16::TIMESTAMP WITH TIME ZONE, $16::TIMESTAMP WITH TIME ZONE, $16::TIMESTAMP WITH TIME ZONE)

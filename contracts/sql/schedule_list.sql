@@ -1,0 +1,8 @@
+-- $1 tenant
+-- $2 of
+-- $3 after
+-- $4 limit
+SELECT headway.schedule.id, headway.schedule.definition, headway.schedule.tenant, headway.schedule.name, headway.schedule.description, headway.schedule.owner, headway.schedule.rule, headway.schedule.misfire, headway.schedule.overlap, headway.schedule.parameters, headway.schedule.allowed_delay, headway.schedule.retry_horizon, headway.schedule.completion_target, headway.schedule.enabled, headway.schedule.paused_at, headway.schedule.paused_by, headway.schedule.paused_reason, headway.schedule.source, headway.schedule.overridden, headway.schedule.broken, headway.schedule.version, headway.schedule.decided_until, headway.schedule.created_at, headway.schedule.updated_at, headway.definition.name AS definition_name
+FROM headway.schedule JOIN headway.definition ON headway.definition.id = headway.schedule.definition
+WHERE headway.definition.tenant = $1::VARCHAR AND ($2::VARCHAR IS NULL OR headway.definition.name = $2::VARCHAR) AND ($3::UUID IS NULL OR headway.schedule.id > $3::UUID) ORDER BY headway.schedule.id
+ LIMIT $4::INTEGER

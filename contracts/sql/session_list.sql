@@ -1,0 +1,2 @@
+SELECT headway.session.id, headway.session.kind, headway.session.host, headway.session.pid, headway.session.state, headway.session.started_at, headway.session.lease_until, headway.session.queues, headway.session.handlers, headway.session.capacity, headway.session.in_flight, headway.session.version, headway.headway_now() AS now
+FROM headway.session ORDER BY headway.session.kind, headway.session.started_at
