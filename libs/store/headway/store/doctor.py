@@ -1,0 +1,149 @@
+"""The invariants as queries: each finds the rows that break it, so that an empty answer is proof."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import delete, exists, func, or_, select, text
+from sqlalchemy.sql.expression import Executable
+
+from headway.core.run import Cause, State
+from headway.store.schema import definition, reaction, run, run_done, schedule, session, slot, slot_range
+from headway.store.sessions import SessionState
+from headway.store.statement import Statement, const, now, statement
+from headway.store.tx import Tx
+
+SHOWN: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One invariant: what it promises, whether it holds, and the first few rows that break it."""
+
+    name: str
+    promise: str
+    ok: bool
+    broken: int
+    examples: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """A promise and the query for what breaks it: one column, the subject of each offence."""
+
+    name: str
+    promise: str
+    offences: Statement
+
+
+def _invariant(name: str, promise: str, query: Executable) -> Invariant:
+    return Invariant(name, promise, statement(f"doctor_{name}", query))
+
+
+_other: Final = slot_range.alias("other")
+_late: Final = text("interval '60 seconds'")
+INVARIANTS: Final = (
+    _invariant(
+        "one_run_for_a_slot",
+        "at most one run that is no replay or backfill for a slot",
+        select(run_done.c.schedule)
+        .where(run_done.c.origin == const(1))
+        .group_by(run_done.c.schedule, run_done.c.slot_at)
+        .having(func.count() > const(1)),
+    ),
+    _invariant(
+        "slots_outside_ranges",
+        "a slot is decided singly or in a range, never both",
+        select(slot.c.schedule).join(
+            slot_range,
+            (slot_range.c.schedule == slot.c.schedule) & (slot.c.slot_at > slot_range.c.from_at) & (slot.c.slot_at <= slot_range.c.to_at),
+        ),
+    ),
+    _invariant(
+        "ranges_apart",
+        "no two ranges of a schedule overlap",
+        select(slot_range.c.schedule).where(
+            exists().where(
+                _other.c.schedule == slot_range.c.schedule,
+                _other.c.from_at > slot_range.c.from_at,
+                _other.c.from_at < slot_range.c.to_at,
+            )
+        ),
+    ),
+    _invariant(
+        "fired_slots_have_runs",
+        "every slot that fired has its run, as long as retention keeps it",
+        select(slot.c.schedule).where(
+            slot.c.decision == const(1),
+            or_(slot.c.run.is_(None), slot.c.decided_at > now() - text("interval '1 hour'")),
+            ~exists().where(run.c.id == slot.c.run),
+            ~exists().where(run_done.c.id == slot.c.run),
+        ),
+    ),
+    _invariant("one_place", "a run is open or finished, never both", select(run.c.id).join(run_done, run_done.c.id == run.c.id)),
+    _invariant(
+        "running_is_held",
+        "a running run has a live session and a deadline",
+        select(run.c.id)
+        .outerjoin(session, session.c.id == run.c.session)
+        .where(
+            run.c.state == const(State.RUNNING),
+            or_(
+                session.c.id.is_(None),
+                run.c.deadline_at.is_(None),
+                (session.c.state == const(SessionState.STOPPED)) & (session.c.lease_until < now() - _late),
+                session.c.lease_until < now() - _late,
+            ),
+        ),
+    ),
+    _invariant(
+        "scheduled_is_released",
+        "a scheduled run is queued within a minute of its instant",
+        select(run.c.id).where(run.c.state == const(State.SCHEDULED), run.c.available_at < now() - _late),
+    ),
+    _invariant(
+        "held_has_cause",
+        "a held run says what it waits for",
+        select(run.c.id).where(run.c.state == const(State.HELD), run.c.cause == const(Cause.NONE)),
+    ),
+    _invariant(
+        "concurrency",
+        "a definition's limit of concurrent runs holds",
+        select(definition.c.name)
+        .join(run, run.c.definition_id == definition.c.id)
+        .where(definition.c.max_concurrent_runs > const(0), run.c.gated, run.c.state == const(State.RUNNING))
+        .group_by(definition.c.id)
+        .having(func.count() > definition.c.max_concurrent_runs),
+    ),
+    _invariant(
+        "reactions_are_done",
+        "no reaction is overdue by more than a minute, and none is parked",
+        select(reaction.c.run).where(or_(reaction.c.parked, reaction.c.next_look_at < now() - _late)),
+    ),
+    _invariant(
+        "slots_are_decided",
+        "no schedule that can fire is broken",
+        select(schedule.c.id).where(schedule.c.broken.is_not(None), schedule.c.enabled),
+    ),
+)
+FREE_ORPHANS: Final = statement(
+    "doctor_forget_reactions",
+    delete(reaction).where(~exists().where(run_done.c.id == reaction.c.run), ~exists().where(run.c.id == reaction.c.run)),
+)
+
+
+async def examine(tx: Tx) -> list[Finding]:
+    """Check every invariant, in order."""
+    return [await _check(tx, invariant) for invariant in INVARIANTS]
+
+
+async def _check(tx: Tx, invariant: Invariant) -> Finding:
+    rows = await tx.fetch(invariant.offences)
+    subjects = [str(next(iter(row.values()))) for row in rows]
+    return Finding(invariant.name, invariant.promise, not rows, len(rows), subjects[:SHOWN])
+
+
+async def repair(tx: Tx) -> list[str]:
+    """Repair what is safe to repair and say, in a person's words, what was done."""
+    forgotten = await tx.execute(FREE_ORPHANS)
+    return [f"forgot {forgotten} reactions of runs that no longer exist"] if forgotten else []
