@@ -1,0 +1,116 @@
+"""One run that somebody wants, as a value: whoever asks makes it, the store accepts or refuses it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Final
+from uuid import UUID
+
+from headway.core.errors import Problem
+
+INLINE_BYTES: Final = 2048
+LARGEST_INPUT: Final = 256 * 1024
+LONGEST_KEY: Final = 128
+LONGEST_NAME: Final = 256
+
+
+class Origin(IntEnum):
+    """Why a run exists."""
+
+    CALL = 0
+    SLOT = 1
+    CATCH_UP = 2
+    BACKFILL = 3
+    REPLAY = 4
+    RERUN = 5
+    TRIGGER = 6
+    CHILD = 7
+    STEP = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One run that somebody wants.
+
+    `params` is JSON text, `payload` opaque bytes.  It is due at `at`, or `delay` after it is accepted; both None mean now.
+    `priority` None takes the definition's.  `key` makes repetitions one run, for a day, or with `unique_while_open` for as long as
+    that run is open.
+    """
+
+    definition: str
+    tenant: str = ""
+    params: str | None = None
+    payload: bytes | None = None
+    at: datetime | None = None
+    priority: int | None = None
+    key: str | None = None
+    correlation: str | None = None
+    created_by: str = ""
+    origin: Origin = Origin.CALL
+    parent: UUID | None = None
+    schedule: UUID | None = None
+    slot_at: datetime | None = None
+    token: UUID | None = None
+    traceparent: str | None = None
+    definition_tenant: str | None = None
+    delay: timedelta | None = None
+    unique_while_open: bool = False
+
+    @property
+    def inline(self) -> bool:
+        """Whether everything fits into the hot row."""
+        return self.payload is None and self.traceparent is None and len(self.params or "") <= INLINE_BYTES
+
+    @property
+    def owner(self) -> str:
+        """The tenant whose definition is meant."""
+        return self.tenant if self.definition_tenant is None else self.definition_tenant
+
+    def due(self, now: datetime) -> datetime | None:
+        """The instant at which it is due when it is accepted now; None means at once."""
+        return self.at if self.delay is None else now + self.delay
+
+
+def problems_of(ask: Ask) -> list[Problem]:
+    """Return what no database could accept or nobody could mean, each with its field; none for an ask that is fine."""
+    found = [Problem(field, complaint) for field, text, most in _texts(ask) if (complaint := _complaint(text, most))]
+    if ask.key is not None and not (ask.key and ask.key.isprintable()):
+        found.append(Problem("key", f"must be 1 to {LONGEST_KEY} printable characters"))
+    if ask.priority is not None and not 0 <= ask.priority <= 9:
+        found.append(Problem("priority", "must be a whole number from 0 to 9"))
+    if len(ask.params or "") > LARGEST_INPUT:
+        found.append(Problem("parameters", f"must not be larger than {LARGEST_INPUT} bytes: pass a reference instead"))
+    if len(ask.payload or b"") > LARGEST_INPUT:
+        found.append(Problem("payload", f"must not be larger than {LARGEST_INPUT} bytes: pass a reference instead"))
+    return found + _time_problems(ask)
+
+
+def _texts(ask: Ask) -> tuple[tuple[str, str | None, int], ...]:
+    return (
+        ("definition", ask.definition, LONGEST_NAME),
+        ("tenant", ask.tenant, LONGEST_NAME),
+        ("key", ask.key, LONGEST_KEY),
+        ("correlation", ask.correlation, LONGEST_NAME),
+        ("created_by", ask.created_by, LONGEST_NAME),
+        ("traceparent", ask.traceparent, LONGEST_NAME),
+    )
+
+
+def _complaint(text: str | None, most: int) -> str:
+    if not text or (text.isascii() and text.isprintable() and len(text) <= most):
+        return ""
+    if len(text) > most:
+        return f"must be at most {most} characters"
+    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        return "must not hold NUL or half of a character"
+    return ""
+
+
+def _time_problems(ask: Ask) -> list[Problem]:
+    if ask.at is not None and ask.at.tzinfo is None:
+        return [Problem("at", "must be an instant with its offset, such as 2026-01-31T07:00:00Z")]
+    if ask.at is not None and ask.delay is not None:
+        return [Problem("delay", "cannot be given beside at")]
+    if ask.delay is not None and not timedelta() <= ask.delay <= timedelta(days=36_500):
+        return [Problem("delay", "must not be negative or longer than a century")]
+    return []
