@@ -52,9 +52,18 @@ async def test_a_broker_that_is_not_open_is_unavailable() -> None:
         await connect("memory://").ready(timedelta(seconds=0.01))
 
 
-@pytest.mark.parametrize("url", ["", "redis://:hunter2@host", "localhost"])
-def test_a_wrong_url_is_invalid(url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("", "the scheme must be amqp, amqps or memory"),
+        ("redis://:hunter2@host", "the scheme must be amqp, amqps or memory"),
+        ("localhost", "the scheme must be amqp, amqps or memory"),
+        ("amqp://", "it names no host"),
+        ("amqp://guest:hunter2@host:port", "host or port cannot be read"),
+    ],
+)
+def test_a_wrong_url_is_invalid(url: str, message: str) -> None:
     """CFG: a URL of another kind is one clear message with the field's name, and does not repeat what may be a password."""
-    with pytest.raises(Invalid, match="broker_url: the scheme must be amqp, amqps or memory") as caught:
+    with pytest.raises(Invalid, match=f"broker_url: {message}") as caught:
         connect(url)
     assert "hunter2" not in str(caught.value)

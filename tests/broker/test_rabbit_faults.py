@@ -77,13 +77,18 @@ async def test_consumers_survive_cut_connections(proxy: Proxy, proxied: Broker) 
 
 
 async def test_a_silent_broker_is_unknown_after_the_timeout(proxy: Proxy, proxied: Broker) -> None:
-    """BB-073: a broker that takes bytes and answers nothing makes a publish end as unknown, within 5 s, and a close end soon."""
+    """BB-073: a broker that takes bytes and answers nothing makes a publish end as unknown, within 5 s; from then on one letter
+    at a time waits for it, and a close ends soon."""
     await proxied.ready(SOON)
     proxy.swallow()
     began = monotonic()
     assert await proxied.publish(hint()) is Receipt.UNKNOWN
     assert 4.9 < monotonic() - began < 6
-    assert proxied.counts.published[("run-created", "unknown")] == 1
+    assert proxied.counts.published["run-created", "unknown"] == 1
+    probing = asyncio.create_task(proxied.publish(hint()))
+    await asyncio.wait([probing], timeout=0.05)
+    assert await proxied.publish(hint()) is Receipt.REFUSED
+    assert not probing.done()
     began = monotonic()
     await proxied.close()
     assert monotonic() - began < 6

@@ -5,7 +5,7 @@ import logging
 from asyncio import timeout as bounded
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Generic, TypeVar
 
@@ -61,7 +61,7 @@ class CountedConsumer(Generic[M]):
     patience: Patience = OTHERS
     probe: Probe = _answers
     within: Within = _plainly
-    _stopped: bool = False
+    _stopped: bool = field(default=False, init=False)
 
     async def step(self, wait: timedelta = timedelta(seconds=1)) -> int:
         """Handle what arrives within `wait` and say how many deliveries that were.

@@ -29,6 +29,8 @@ LEVELS: Final[Mapping[int, timedelta]] = {seconds: timedelta(seconds=seconds) fo
 """The levels of delayed-retry and how long each holds a message."""
 
 HIGHEST_PRIORITY: Final = 9
+LISTENER_PREFETCH: Final = 100
+"""How many broadcasts a listener holds unsettled."""
 RUN_QUEUE: Final[Arguments] = {"x-max-length": 10_000, "x-overflow": "drop-head", "x-max-priority": HIGHEST_PRIORITY}
 QUORUM: Final[Arguments] = {"x-queue-type": "quorum", "x-delivery-limit": 1_000_000}
 """RabbitMQ 4 drops a message after 20 returns unless a limit is named; nothing here counts by the broker's delivery count."""

@@ -12,7 +12,7 @@ from headway.broker.memory.consumer import MemoryConsumer, Names
 from headway.broker.memory.node import Node
 from headway.broker.memory.queue import MemoryQueue, Parcel
 from headway.broker.port import Consumer, DeadLetter, Delivery, Letter, Receipt
-from headway.broker.topology import Queue, Topology
+from headway.broker.topology import LISTENER_PREFETCH, Queue, Topology
 from headway.core.errors import Unavailable
 from headway.messages.channels import DEAD_QUEUE
 
@@ -74,7 +74,7 @@ class MemoryBroker:
 
     async def listen(self, exchange: str, routing_key: str = "#") -> Consumer:
         """Consume an exclusive queue of this consumer."""
-        return await self._consume(exchange, self.topology.exclusive(f"{exchange}.{uuid4().hex}", exchange, routing_key), 0)
+        return await self._consume(exchange, self.topology.exclusive(f"{exchange}.{uuid4().hex}", exchange, routing_key), LISTENER_PREFETCH)
 
     async def round_trip(self) -> None:
         """Confirm the topology."""

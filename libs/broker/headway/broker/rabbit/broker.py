@@ -20,12 +20,11 @@ from headway.broker.rabbit.declare import declare
 from headway.broker.rabbit.faults import answered
 from headway.broker.rabbit.link import Link
 from headway.broker.rabbit.publish import Publisher
-from headway.broker.topology import Queue, Topology
+from headway.broker.topology import LISTENER_PREFETCH, Queue, Topology
 from headway.core.errors import Unavailable
 
 ANSWER_SECONDS: Final = 10.0
 ATTACH_SECONDS: Final = 5.0
-LISTENER_PREFETCH: Final = 100
 
 
 class RabbitBroker:
@@ -65,7 +64,8 @@ class RabbitBroker:
                 await self._publishing.ready()
                 await self._consuming.ready()
         except TimeoutError as error:
-            raise Unavailable(f"the broker did not answer within {within.total_seconds():g} s") from error
+            trouble = self._publishing.trouble or self._consuming.trouble or "no answer"
+            raise Unavailable(f"the broker was not ready within {within.total_seconds():g} s: {trouble}") from error
 
     async def declare_run_queues(self, queues: Sequence[str]) -> None:
         """Declare and bind the queue of each name, now if connected and after every reconnect."""

@@ -6,8 +6,6 @@ from asyncio import Event, Lock, Task
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from tenacity import RetryCallState
-
 from headway.broker.counts import BrokerCounts
 from headway.broker.port import Delivery
 from headway.broker.rabbit.faults import for_ever
@@ -135,6 +133,5 @@ class RabbitConsumer:
             self._counts.consumer_cancelled += 1
             log.warning("broker cancelled a consumer", extra={"queue": self.queue})
 
-    def _heed(self, state: RetryCallState) -> None:
-        error = state.outcome.exception() if state.outcome else None
-        log.warning("consumer was not attached", extra={"queue": self.queue, "tries": state.attempt_number, "error": str(error)})
+    def _heed(self, tries: int, error: BaseException) -> None:
+        log.warning("consumer was not attached", extra={"queue": self.queue, "tries": tries, "error": str(error)})

@@ -19,12 +19,22 @@ SHORTEST_WAIT: Final = 0.2
 LONGEST_WAIT: Final = 3.0
 
 
-def for_ever(heed: Callable[[RetryCallState], None]) -> AsyncRetrying:
-    """Return the one policy of this border: again and again, with jitter; `heed` hears of every failure."""
+def for_ever(heed: Callable[[int, BaseException], None]) -> AsyncRetrying:
+    """Return the one policy of this border: again and again, with jitter.
+
+    `heed` hears of the first failure, the second, the fourth and so on, with the number of tries: an outage fills no log.
+    """
+
+    def before_sleep(state: RetryCallState) -> None:
+        tries = state.attempt_number
+        error = state.outcome.exception() if state.outcome else None
+        if error is not None and tries & (tries - 1) == 0:
+            heed(tries, error)
+
     return AsyncRetrying(
         wait=wait_random_exponential(multiplier=SHORTEST_WAIT, max=LONGEST_WAIT),
-        retry=retry_if_exception_type((Unavailable, Invalid)),
-        before_sleep=heed,
+        retry=retry_if_exception_type(Exception),
+        before_sleep=before_sleep,
     )
 
 

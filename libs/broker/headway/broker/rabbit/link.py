@@ -10,11 +10,10 @@ from typing import Final
 import aio_pika
 from aio_pika.abc import AbstractConnection
 from pamqp.common import FieldTable
-from tenacity import RetryCallState
 from yarl import URL
 
 from headway.broker.counts import BrokerCounts
-from headway.broker.rabbit.faults import TROUBLE, answered, for_ever
+from headway.broker.rabbit.faults import answered, for_ever
 from headway.core.errors import Invalid, Unavailable
 
 log = logging.getLogger(__name__)
@@ -44,6 +43,7 @@ class Link:
         self._counts = counts
         self._connection: AbstractConnection | None = None
         self._refusal: Invalid | None = None
+        self.trouble = ""
         self._answered = Event()
         self._keeper: Task[None] | None = None
 
@@ -101,9 +101,13 @@ class Link:
 
     async def _connect(self) -> AbstractConnection:
         name: FieldTable = {"connection_name": f"headway {self._name}"}
-        with answered("connect"):
-            async with asyncio.timeout(CONNECT_SECONDS):
-                return await aio_pika.connect(self._url, client_properties=name)
+        try:
+            with answered("connect"):
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    return await aio_pika.connect(self._url, client_properties=name)
+        except Unavailable as error:
+            self.trouble = str(error)
+            raise
 
     async def _welcome(self, connection: AbstractConnection, lost: Event) -> None:
         try:
@@ -119,14 +123,13 @@ class Link:
         self._answered.set()
         log.info("broker was connected", extra={"link": self._name})
 
-    def _heed(self, state: RetryCallState) -> None:
-        error = state.outcome.exception() if state.outcome else None
+    def _heed(self, tries: int, error: BaseException) -> None:
         level = logging.ERROR if isinstance(error, Invalid) else logging.WARNING
-        log.log(level, "broker was not reached", extra={"link": self._name, "tries": state.attempt_number, "error": str(error)})
+        log.log(level, "broker was not reached", extra={"link": self._name, "tries": tries, "error": str(error)})
 
 
 async def discard(connection: AbstractConnection) -> None:
     """Close a connection of which nothing more is wanted, whatever state it is in."""
-    with suppress(*TROUBLE):
+    with suppress(Unavailable), answered("close the connection"):
         async with asyncio.timeout(CLOSE_SECONDS):
             await connection.close()

@@ -32,23 +32,30 @@ class Publisher:
         self._channel: AbstractChannel | None = None
         self._driver: DriverChannel | None = None
         self._unanswered = 0
+        self._stalled = False
 
     async def open(self, connection: AbstractConnection) -> DriverChannel:
         """Publish over a new channel of this connection from now on."""
         self._channel = channel = connection.channel(publisher_confirms=True, on_return_raises=True)
         await channel.initialize()
         self._driver = driver = await channel.get_underlay_channel()
+        self._stalled = False
         return driver
 
     async def publish(self, letter: Letter) -> Receipt:
         """Publish one letter and say what is known of it; never raises for a broker that is away."""
         driver = self._driver
-        if driver is None or driver.is_closed or self._unanswered >= MOST_UNANSWERED:
+        if driver is None or driver.is_closed or self._unanswered >= self._most_unanswered:
             receipt = Receipt.REFUSED
         else:
             receipt = await self._send(driver, letter)
         self._counts.published[letter.exchange, receipt.value] += 1
         return receipt
+
+    @property
+    def _most_unanswered(self) -> int:
+        """A broker that did not answer gets one letter at a time until it does: nobody else waits for it."""
+        return 1 if self._stalled else MOST_UNANSWERED
 
     async def _send(self, driver: DriverChannel, letter: Letter) -> Receipt:
         self._unanswered += 1
@@ -63,15 +70,18 @@ class Publisher:
             )
         except (DeliveryError, ValueError) as error:
             log.debug("letter was refused", extra={"exchange": letter.exchange, "key": letter.routing_key, "error": str(error)})
+            self._stalled = False
             return Receipt.REFUSED
         except asyncio.CancelledError:
             if asked_to_end():
                 raise
             return Receipt.UNKNOWN
-        except TROUBLE:
+        except TROUBLE as error:
+            self._stalled = isinstance(error, TimeoutError)
             return Receipt.UNKNOWN
         finally:
             self._unanswered -= 1
+        self._stalled = False
         return Receipt.CONFIRMED
 
 

@@ -13,12 +13,14 @@ from aiormq.abc import DeliveredMessage
 
 from headway.broker.port import Delivery
 from headway.broker.rabbit.declare import declare_queue
-from headway.broker.rabbit.faults import TROUBLE, answered
+from headway.broker.rabbit.faults import answered
 from headway.broker.rabbit.intake import Intake, IntakeChannel, open_intake
 from headway.broker.settling import frames
 from headway.broker.topology import Queue
+from headway.core.errors import Unavailable
 
 ANSWER_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 2.0
 EVERYTHING: Final = 0
 """The tag that AMQP reads as "all that is outstanding" in a `multiple` frame."""
 
@@ -80,8 +82,8 @@ class Subscription:
         self.lost.set()
         self.forget()
         if self._channel is not None:
-            with suppress(*TROUBLE):
-                await self._channel.close(timeout=ANSWER_SECONDS)
+            with suppress(Unavailable), answered("close the channel"):
+                await self._channel.close(timeout=CLOSE_SECONDS)
 
     def take(self, limit: int) -> Sequence[Delivery]:
         """Return what has arrived, at most `limit`, oldest first."""
