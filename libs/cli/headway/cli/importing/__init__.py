@@ -1,0 +1,1 @@
+"""Definitions from what other schedulers keep."""
