@@ -128,7 +128,7 @@ class RabbitBroker:
 
     async def _consumer(self, name: str, source: Source, prefetch: int) -> Consumer:
         consumer = RabbitConsumer(name, source, prefetch, self._consuming, self.counts)
-        self._consumers.append(consumer)
+        self._consumers = [*(one for one in self._consumers if not one.closed), consumer]
         if self._consuming.up:
             with suppress(TimeoutError):
                 async with bounded(ATTACH_SECONDS):

@@ -44,6 +44,11 @@ class RabbitConsumer:
         """Whether the broker has confirmed a consumer tag and it still stands."""
         return self._current is not None and self._current.alive
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed for good."""
+        return self._closed
+
     async def attached(self) -> None:
         """Wait until the subscription stands."""
         await self._attached.wait()

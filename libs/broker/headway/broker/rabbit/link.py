@@ -44,6 +44,7 @@ class Link:
         self._connection: AbstractConnection | None = None
         self._refusal: Invalid | None = None
         self.trouble = ""
+        """Why the last try to connect failed."""
         self._answered = Event()
         self._keeper: Task[None] | None = None
 
@@ -63,7 +64,7 @@ class Link:
         """Wait until the link is up.  Raises Invalid when the broker refuses what must stand there."""
         while self._connection is None:
             if self._refusal is not None:
-                raise self._refusal
+                raise Invalid(self._refusal.problems, code=self._refusal.code)
             self._answered.clear()
             await self._answered.wait()
         return self._connection
