@@ -2,10 +2,10 @@
 
 import asyncio
 from asyncio import CancelledError, Event, Task
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -63,6 +63,8 @@ class Crew:
         self.idle = Event()
         self.idle.set()
         self.names = sorted(tools.handlers)
+        self.lingering = 0
+        self.on_linger: Callable[[str, int], None] = lambda queue, change: None
 
     def start(self, claimed: Iterable[Claimed], session: UUID) -> None:
         """Begin an attempt for each claimed run."""
@@ -106,10 +108,10 @@ class Crew:
 
     async def _execute(self, execution: Execution) -> None:
         claimed = execution.claimed
+        run = Run(claimed, self.tools.link)
         outcome: Outcome | None = None
         try:
             with span("run.execute", parent=claimed.traceparent):
-                run = Run(claimed, self.tools.link)
                 outcome = await execute(
                     self.tools.handlers[claimed.handler], run, middleware=self.tools.middleware, threads=self.tools.threads
                 )
@@ -117,6 +119,21 @@ class Crew:
             outcome = _after_cancel(execution)
         finally:
             self._ended(execution, outcome)
+            if run.lingering is not None:
+                self._linger(execution, run.lingering)
+
+    def _linger(self, execution: Execution, thread: Future[Any]) -> None:
+        """A thread that outlives its attempt keeps a slot: it still uses what the slot stands for."""
+        queue = execution.claimed.queue
+        self.lingering += 1
+        self.on_linger(queue, 1)
+        log.warning("thread outlived its attempt", handler=execution.claimed.handler, run=str(execution.claimed.id), threads=self.lingering)
+        loop = asyncio.get_running_loop()
+        thread.add_done_callback(lambda _: loop.call_soon_threadsafe(self._left, queue))
+
+    def _left(self, queue: str) -> None:
+        self.lingering -= 1
+        self.on_linger(queue, -1)
 
     def _ended(self, execution: Execution, outcome: Outcome | None) -> None:
         if self.executions.get(execution.claimed.id) is execution:

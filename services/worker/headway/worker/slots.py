@@ -38,6 +38,11 @@ class Slots:
         self.in_use -= count
         self.held[queue] = self.held.get(queue, 0) - count
 
+    def occupy(self, queue: str, change: int) -> None:
+        """Add slots of a queue to those in use, beyond what claims took, or take such away again."""
+        self.in_use += change
+        self.held[queue] = self.held.get(queue, 0) + change
+
     def content(self, queue: str) -> None:
         """Note that a queue has nothing to do: its share goes to the others."""
         self._hungry.discard(queue)

@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import Event
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any, Final
@@ -15,7 +15,7 @@ from headway.broker.announcer import Announcer
 from headway.broker.dead import burial
 from headway.broker.port import Broker, Delivery
 from headway.core.run import FINAL
-from headway.messages import RunCancel, Unparseable, parse
+from headway.messages import MOST_RUNS, RunCancel, Unparseable, parse
 from headway.messages.channels import CONTROL
 from headway.runtime.life import Life
 from headway.runtime.loops import Next
@@ -66,11 +66,13 @@ class Worker:
         link = FencedLink(database, self._holder, self._announce)
         self.crew = Crew(Tools(handlers, app.middlewares, threads, link), self.outbox)
         self.intakes: list[Intake] = []
+        self.stop: Callable[[str], None] = lambda reason: None
         self._wire()
 
     def _wire(self) -> None:
         self.outbox.on_free = self._freed
         self.outbox.on_concluded = self._concluded
+        self.crew.on_linger = self._lingered
         self.lease.on_lost = self._lost
         self.lease.on_wish = self.crew.wish
         self.lease.in_flight = lambda: self.slots.in_use
@@ -79,6 +81,7 @@ class Worker:
     async def run(self, life: Life) -> None:
         """Work until `life` is asked to stop, then drain.  Raises Unavailable when the session cannot begin."""
         await self.lease.begin()
+        self.stop = life.stop
         holding = life.child("worker.holding", stopping=Event())
         async with holding:
             holding.start("announce", self.announcer.run())
@@ -100,7 +103,7 @@ class Worker:
         await self.broker.declare_run_queues(knobs.queues)
         supply = Supply(self.database, self.lease, self.slots, self.crew.names, self._start, self._bury)
         for queue in knobs.queues:
-            consumer = await self.broker.consume(f"run.{queue}", prefetch=min(1000, knobs.concurrency))
+            consumer = await self.broker.consume(f"run.{queue}", prefetch=prefetch(knobs.concurrency))
             intake = Intake(queue, consumer, supply, batch=knobs.batch, look=timedelta(seconds=knobs.look_seconds))
             self.intakes.append(intake)
             life.start(f"hints.{queue}", intake.pump())
@@ -160,6 +163,11 @@ class Worker:
         for intake in self.intakes:
             intake.wake.set()
 
+    def _lingered(self, queue: str, change: int) -> None:
+        self.slots.occupy(queue, change)
+        if self.crew.lingering * 2 >= self.slots.total:
+            self.stop("half of the slots are held by threads that outlived their attempts")
+
     def _lost(self, session: UUID) -> None:
         self.crew.abandon(session)
         self.outbox.abandon(session)
@@ -178,6 +186,11 @@ class Worker:
     def _bury(self, delivery: Delivery, error: Unparseable) -> None:
         self.announcer.put([burial(delivery, queue=delivery.routing_key, reason=str(error))])
         log.warning("hint was buried", queue=delivery.routing_key, error=str(error))
+
+
+def prefetch(concurrency: int) -> int:
+    """Messages that a worker may hold: with 100 ids each, one claim for all slots and one ahead, so that others get their part."""
+    return max(10, 2 * concurrency // MOST_RUNS)
 
 
 def _hint(run: Placed) -> hints.Queued:

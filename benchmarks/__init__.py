@@ -1,0 +1,1 @@
+"""The bars and the peers, by one command: `make bench`."""

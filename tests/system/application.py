@@ -1,0 +1,56 @@
+"""The application of the system tests: handlers that note each start in an effect ledger."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import orjson
+from pydantic import BaseModel
+
+from headway.sdk import Headway, Retry, Run, every
+
+app = Headway()
+
+
+class Nap(BaseModel):
+    """How long to sleep, in seconds."""
+
+    seconds: float = 0.0
+
+
+def note(run: Run) -> None:
+    """Append one line, in one write, so that processes do not mix theirs."""
+    line = {"run": str(run.id), "attempt": run.attempt, "token": str(run.token), "pid": os.getpid(), "at": time.time()}  # noqa: TID251  # compared between processes
+    with Path(os.environ["EFFECTS"]).open("ab", buffering=0) as ledger:
+        ledger.write(orjson.dumps(line) + b"\n")
+
+
+@app.job(name="nap")
+async def nap(params: Nap, run: Run) -> dict[str, int]:
+    """Sleep a while."""
+    note(run)
+    await asyncio.sleep(params.seconds)  # noqa: TID251  # the handler's work is to take time
+    return {"pid": os.getpid()}
+
+
+@app.job(name="tick", schedule=every("1s", name="seconds"))
+async def tick(run: Run) -> None:
+    """Note a slot."""
+    note(run)
+
+
+@app.job(name="flaky", retry=Retry(attempts=3, backoff="fixed", base="100ms"))
+async def flaky(run: Run) -> int:
+    """Fail twice."""
+    note(run)
+    if run.attempt < 3:
+        raise RuntimeError(f"attempt {run.attempt} fails")
+    return run.attempt
+
+
+@app.job(name="suicide", queue="deadly")
+async def suicide(run: Run) -> None:
+    """End the process that runs it."""
+    note(run)
+    os.kill(os.getpid(), 9)
