@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from examples.nightly_report.report import Unreadable, render, write
+from examples.nightly_report.report import Day, Unreadable, read, render, summarise, write
 from headway.sdk import Headway, PermanentError, Retry, Run, cron
 
 HERE = Path(__file__).parent
