@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 CLAIMS_TO_WAIT: Final = 2
 SATURATED_AFTER: Final = 0.1
 FEW_IDS: Final = 10
-MANY_DELIVERIES: Final = 20
+PROBE: Final = 0.1
 
 
 class Supply(NamedTuple):
@@ -40,20 +40,31 @@ class Supply(NamedTuple):
     bury: Callable[[Delivery, Unparseable], None]
 
 
+class Shape(NamedTuple):
+    """The sizes of an intake: most runs in one claim, most messages held, longest time between two looks."""
+
+    batch: int
+    prefetch: int
+    look: timedelta
+
+
 class Intake:
     """Takes runs of one queue, as many as there are free slots."""
 
-    def __init__(self, queue: str, consumer: Consumer, supply: Supply, *, batch: int, look: timedelta) -> None:
+    def __init__(self, queue: str, consumer: Consumer, supply: Supply, shape: Shape) -> None:
         self.queue = queue
         self.consumer = consumer
         self.supply = supply
-        self.batch = batch
-        self.look_seconds = look.total_seconds()
+        self.batch = shape.batch
+        self.many = shape.prefetch // 2
+        self.look_seconds = shape.look.total_seconds()
         self.wake = Wake()
         self.last_claim = 0.0
         self._inbox: deque[Delivery] = deque()
         self._kept: dict[UUID, int] = {}
         self._next_look = 0.0
+        self._last_look = 0.0
+        self._poor_hints = False
         self._full_since: float | None = None
         self._looking_only = False
 
@@ -104,9 +115,14 @@ class Intake:
         for id_ in ids:
             del self._kept[id_]
         self._age_kept()
-        if len(deliveries) >= MANY_DELIVERIES and len(claimed) == free and len(ids) < FEW_IDS * len(deliveries):
-            self._next_look = 0.0
+        self._judge(len(deliveries), len(ids))
         return claimed
+
+    def _judge(self, deliveries: int, ids: int) -> None:
+        """Note whether hints come thick and name few runs each: then a look may do better, tried ten times a second at most."""
+        self._poor_hints = deliveries >= self.many and ids < FEW_IDS * deliveries
+        if self._poor_hints:
+            self._next_look = min(self._next_look, self._last_look + PROBE)
 
     def _open_hints(self, free: int) -> list[Delivery]:
         """Read deliveries until enough ids are known, or all are read; what cannot be read is buried."""
@@ -132,6 +148,7 @@ class Intake:
     async def _look(self, session: UUID, free: int) -> list[Claimed]:
         async with self.supply.database.once() as tx:
             found = await claim_next(tx, session, self.queue, handlers=self.supply.handlers, limit=free)
+        self._last_look = time.monotonic()
         full = len(found) == free
         self._next_look = 0.0 if full else time.monotonic() + CLOCK.jitter(self.look_seconds)
         await self._rest_consumer(full)
@@ -139,8 +156,7 @@ class Intake:
 
     async def _rest_consumer(self, full: bool) -> None:
         """Cancel the consumer while looks come back full and hints name few runs each; consume again when they do not."""
-        worth_it = len(self._inbox) >= MANY_DELIVERIES or self._looking_only
-        if full and worth_it and not self._looking_only:
+        if full and self._poor_hints and not self._looking_only:
             self._looking_only = True
             await self._give_back()
         elif not full and self._looking_only:

@@ -28,7 +28,7 @@ from headway.store.gates import Placed
 from headway.store.tx import Database
 from headway.worker.builtin import BUILT_IN
 from headway.worker.crew import Crew, Tools, Why
-from headway.worker.intake import Intake, Supply
+from headway.worker.intake import Intake, Shape, Supply
 from headway.worker.lease import Lease
 from headway.worker.link import FencedLink
 from headway.worker.outbox import Outbox
@@ -101,13 +101,14 @@ class Worker:
         """Start taking runs in: one intake for each queue, and the control messages of all workers."""
         knobs = self.settings.worker
         await self.broker.declare_run_queues(knobs.queues)
+        shape = Shape(knobs.batch, prefetch(knobs.concurrency), timedelta(seconds=knobs.look_seconds))
         supply = Supply(self.database, self.lease, self.slots, self.crew.names, self._start, self._bury)
         for queue in knobs.queues:
-            consumer = await self.broker.consume(f"run.{queue}", prefetch=prefetch(knobs.concurrency))
-            intake = Intake(queue, consumer, supply, batch=knobs.batch, look=timedelta(seconds=knobs.look_seconds))
+            consumer = await self.broker.consume(f"run.{queue}", prefetch=shape.prefetch)
+            intake = Intake(queue, consumer, supply, shape)
             self.intakes.append(intake)
             life.start(f"hints.{queue}", intake.pump())
-            life.start_loop(f"claim.{queue}", intake.step, timedelta(seconds=knobs.look_seconds), wake=intake.wake)
+            life.start_loop(f"claim.{queue}", intake.step, shape.look, wake=intake.wake)
         life.start("control", self._listen())
         life.health.add("worker", self.check)
 
