@@ -19,6 +19,13 @@ def template(run: RunDir, server: str) -> str:
     return run.shared("template", lambda: apart(_make_template(server)))["name"]
 
 
+def forget_template(run: RunDir) -> None:
+    """Remove the template from a server that outlives the run."""
+    server, made = run.found("postgres"), run.found("template")
+    if server and made:
+        apart(drop(named(server["url"], made["name"]), server["url"]))
+
+
 async def create(server: str, original: str | None = None) -> str:
     """Make a database, a copy of `original` or an empty one, and return its URL."""
     name = f"headway_test_{secrets.token_hex(6)}"

@@ -34,6 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End what the run started."""
     if GUARDIAN in config.stash:
+        if services.DATABASE_VARIABLE in os.environ:
+            databases.forget_template(config.stash[RUN])
         config.stash[GUARDIAN].finish()
         os.environ.pop(RUN_VARIABLE, None)
 

@@ -40,6 +40,11 @@ class RunDir:
             found: dict[str, str] = json.loads(record.read_text())
             return found
 
+    def found(self, name: str) -> dict[str, str] | None:
+        """What `shared` has kept under this name, if anything."""
+        record = self.path / f"{name}.json"
+        return json.loads(record.read_text()) if record.exists() else None
+
     def register_group(self, group: int, end: signal.Signals) -> None:
         """Have this process group ended by `end` when the run is over."""
         (self.path / "groups" / str(group)).write_text(str(int(end)))
