@@ -16,7 +16,6 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 SHORTEST: Final = timedelta(milliseconds=200)
 CRON_FIELDS: Final = frozenset({"cron", "zone", "gap", "fold", "starts_at", "ends_at"})
 INTERVAL_FIELDS: Final = frozenset({"every", "anchor", "zone", "starts_at", "ends_at"})
-RULE_FIELDS: Final = CRON_FIELDS | INTERVAL_FIELDS
 MILLISECOND: Final = timedelta(milliseconds=1)
 _Policy = TypeVar("_Policy", bound=Enum)
 _Value = TypeVar("_Value")

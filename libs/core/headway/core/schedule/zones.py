@@ -5,7 +5,7 @@ The machine's own zone files are never read: two hosts with different ones would
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from importlib import import_module
 from importlib.resources import files
@@ -88,8 +88,3 @@ def _moment(zone: ZoneInfo, start: datetime, end: datetime, before: timedelta) -
         else:
             end = middle
     return end
-
-
-def to_local(name: str, instant: datetime) -> datetime:
-    """Return the instant in the zone's local time, for people to read."""
-    return instant.astimezone(UTC).astimezone(load_zone(name))

@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from headway.core.durations import parse_duration
 from headway.core.errors import Invalid
-from headway.sdk import PermanentError, Run
+from headway.sdk.run import Run
+from headway.sdk.verdicts import PermanentError
 from headway.worker.builtin.process import Command, Finished, run_command
 
 TAIL: Final = 2_000
