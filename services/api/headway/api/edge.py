@@ -1,0 +1,115 @@
+"""Where requests come in: every route is measured, reads JSON strictly, refuses what it does not know, and ends in an answer."""
+
+import json
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from fastapi import Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from headway.api.problems import answer
+from headway.core.errors import Invalid, Problem
+from headway.runtime.logs import log_fields
+from headway.runtime.metrics import API_REQUEST_DURATION, API_REQUESTS
+from headway.runtime.tracing import span
+
+CORRELATION: Final = "X-Correlation-Id"
+TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+class StrictRequest(Request):
+    """A request whose body is bounded, and JSON as the standard has it: UTF-8, no NaN, no Infinity."""
+
+    async def body(self) -> bytes:
+        """Return the body.  Answers 413 as soon as it is known to be too large."""
+        if not hasattr(self, "_body"):
+            self._body = await self._bounded(self.app.state.platform.max_body_bytes)
+        return self._body
+
+    async def json(self) -> Any:
+        """Return the body's value.  Answers 400 when it is not JSON."""
+        try:
+            return json.loads((await self.body()).decode(), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise HTTPException(400, f"body: is not JSON: {error}") from None
+
+    async def _bounded(self, limit: int) -> bytes:
+        chunks = bytearray()
+        async for chunk in self.stream():
+            chunks += chunk
+            if len(chunks) > limit:
+                raise HTTPException(413, f"body: is larger than {limit} bytes")
+        return bytes(chunks)
+
+
+class Route(APIRoute):
+    """A route whose every way out is an answer: the last handler of the API stands here."""
+
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]  # any awaitable will do
+        """Return what is called with each request."""
+        handle = super().get_route_handler()
+        known = frozenset(query_names(self.dependant))
+
+        async def last(request: Request) -> Response:
+            try:
+                _refuse_unknown(request, known)
+                if self.body_field is not None:
+                    _require_json(request)
+                return await handle(StrictRequest(request.scope, request.receive))
+            except Exception as error:
+                return answer(error)
+
+        async def measured(request: Request) -> Response:
+            began = time.monotonic()
+            with span("api.request", parent=_traceparent(request), attributes={"method": request.method, "route": self.path_format}):
+                response = await _correlated(request, last)
+            API_REQUESTS.labels(request.method, self.path_format, str(response.status_code)).inc()
+            API_REQUEST_DURATION.observe(time.monotonic() - began, request.method, self.path_format)
+            return response
+
+        return measured
+
+
+def query_names(dependant: Dependant) -> set[str]:
+    """Return the names of all query parameters that a route and its dependencies take."""
+    names: set[str] = set()
+    for field in dependant.query_params:
+        kind = field.field_info.annotation
+        names |= set(kind.model_fields) if isinstance(kind, type) and issubclass(kind, BaseModel) else {field.alias}
+    return names.union(*map(query_names, dependant.dependencies))
+
+
+async def _correlated(request: Request, handle: Callable[[Request], Awaitable[Response]]) -> Response:
+    correlation = request.headers.get(CORRELATION)
+    if correlation is None:
+        return await handle(request)
+    with log_fields(correlation=correlation):
+        response = await handle(request)
+    response.headers[CORRELATION] = correlation
+    return response
+
+
+def _refuse_unknown(request: Request, known: frozenset[str]) -> None:
+    if unknown := [name for name in request.query_params if name not in known]:
+        raise Invalid([Problem(name, "is not a known parameter") for name in unknown])
+
+
+def _require_json(request: Request) -> None:
+    has_body = request.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in request.headers
+    media_type = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if has_body and media_type != "application/json" and not media_type.endswith("+json"):
+        raise HTTPException(415, "body: must be application/json")
+
+
+def _traceparent(request: Request) -> str | None:
+    given = request.headers.get("traceparent", "")
+    return given if TRACEPARENT.fullmatch(given) else None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")

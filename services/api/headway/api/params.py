@@ -1,0 +1,78 @@
+"""Parameters of a run: merged with the definition's, and held to its specification before anything is written."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import orjson
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, ValidationError
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from headway.api.inputs import value_problems
+from headway.core.ask import LARGEST_INPUT
+from headway.core.errors import Problem
+
+_NOTHING_FETCHED: Final[Registry[Any]] = Registry()
+
+
+def merged(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the parameters that a run has: those that were given win over the definition's."""
+    return {**defaults, **(given or {})}
+
+
+def problems_of(values: Mapping[str, Any], spec: Mapping[str, Any] | None, path: str) -> list[Problem]:
+    """Return everything that is wrong with parameters, each by its path; nothing when they may be stored."""
+    if unfit := list(value_problems(values, path)):
+        return unfit
+    if len(orjson.dumps(values)) > LARGEST_INPUT:
+        return [Problem(path, f"must be at most {LARGEST_INPUT} bytes as JSON")]
+    return [] if spec is None else list(_against(values, spec, path))
+
+
+def spec_problems(spec: Mapping[str, Any] | None, path: str) -> list[Problem]:
+    """Return what keeps a specification from being a JSON Schema (2020-12)."""
+    try:
+        if spec is not None:
+            Draft202012Validator.check_schema(spec)
+    except SchemaError as error:
+        return [Problem(_at(path, error), f"is not a JSON Schema: {error.message}")]
+    return []
+
+
+def _against(values: Mapping[str, Any], spec: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    validator = Draft202012Validator(spec, registry=_NOTHING_FETCHED, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    try:
+        for error in validator.iter_errors(values):
+            yield from _described(error, path)
+    except (Unresolvable, RecursionError) as error:
+        yield Problem("parameter_spec", f"cannot be followed: {error}")
+
+
+def _described(error: ValidationError, path: str) -> Iterator[Problem]:
+    """Name the field that is missing or too much, where the schema's own message names its parent."""
+    here = _at(path, error)
+    schema = error.schema if isinstance(error.schema, Mapping) else {}
+    match error.validator:
+        case "required":
+            missing = next(name for name in schema["required"] if error.message.startswith(repr(name)))
+            yield Problem(f"{here}.{missing}", "is required")
+        case "additionalProperties" if schema["additionalProperties"] is False and "patternProperties" not in schema:
+            known = schema.get("properties", {})
+            yield from (Problem(f"{here}.{name}", "is not a known parameter") for name in _names(error.instance) if name not in known)
+        case "type":
+            yield Problem(here, f"must be of type {_types(schema['type'])}")
+        case _:
+            yield Problem(here, error.message[:500])
+
+
+def _names(instance: object) -> list[str]:
+    return list(instance) if isinstance(instance, Mapping) else []
+
+
+def _types(wanted: object) -> str:
+    return wanted if isinstance(wanted, str) else " or ".join(map(str, wanted)) if isinstance(wanted, list) else str(wanted)
+
+
+def _at(path: str, error: ValidationError | SchemaError) -> str:
+    return path + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)

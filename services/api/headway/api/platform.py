@@ -1,0 +1,64 @@
+"""What routes are given: the adapters of this process, and who is asking."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Final, NamedTuple, Protocol
+from uuid import UUID
+
+from fastapi import Depends, Request
+
+from headway.api.cursors import Cursors
+from headway.broker import Broker
+from headway.broker.announcer import Announcer
+from headway.core.ask import Ask
+from headway.runtime.health import Health
+from headway.store.enqueue import Accepted
+from headway.store.tx import Database
+
+ANYBODY: Final = "api"
+
+
+class Runs(Protocol):
+    """Whoever accepts and cancels runs for the API; `headway.sdk.client.Client` does, many requests in one transaction."""
+
+    async def enqueue(self, ask: Ask) -> Accepted:
+        """Accept one run.  Raises NotFound, Conflict or Unavailable."""
+
+    async def enqueue_many(self, asks: Sequence[Ask]) -> Sequence[Accepted]:
+        """Accept all of these runs or none, in their order.  Raises NotFound, Conflict or Unavailable."""
+
+    async def cancel(self, ids: Sequence[UUID], *, actor: str, reason: str) -> object:
+        """Cancel what does not run, and ask for the end of what does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Everything a route may use.  Only `headway.api.app` makes one outside of tests."""
+
+    database: Database
+    broker: Broker
+    announcer: Announcer
+    runs: Runs
+    cursors: Cursors
+    health: Health = field(default_factory=Health)
+    max_body_bytes: int = 1_048_576
+
+
+class Caller(NamedTuple):
+    """Who asks, and whose things they may see: as long as nobody has to prove who they are, those of no tenant."""
+
+    actor: str = ANYBODY
+    tenant: str = ""
+
+
+async def _platform(request: Request) -> Platform:
+    platform: Platform = request.app.state.platform
+    return platform
+
+
+async def _caller() -> Caller:
+    return Caller()
+
+
+Here = Annotated[Platform, Depends(_platform)]
+Who = Annotated[Caller, Depends(_caller)]
