@@ -1,0 +1,210 @@
+"""Definitions and schedules as the API shows them, and as it takes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from headway.api.documents import document_of, schedule_document_of
+from headway.api.run_views import Run
+from headway.store.tx import Row
+
+Span = str | float | None
+_FACTS: Final = ("id", "tenant", "version", "source", "overridden", "paused_at", "created_at", "updated_at")
+_SCHEDULE_FACTS: Final = ("id", "tenant", "version", "source", "decided_until", "broken", "paused_at", "created_at", "updated_at")
+Overlap = Literal["skip", "delay", "allow", "cancel_previous"]
+
+
+class ScheduleDocument(BaseModel):
+    """A schedule as somebody wants it: a cron expression or an interval, in a zone."""
+
+    name: str = "default"
+    description: str = ""
+    owner: str = ""
+    cron: str | None = None
+    every: Span = None
+    anchor: datetime | None = None
+    zone: str = "UTC"
+    gap: Literal["skip", "next_valid", "shift_forward"] | None = None
+    fold: Literal["first", "second", "both"] | None = None
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    misfire: Literal["skip", "run_once", "run_all"] = "skip"
+    overlap: Overlap = "skip"
+    parameters: dict[str, Any] = {}
+    allowed_delay: Span = None
+    retry_horizon: Span = None
+    completion_target: Span = None
+    enabled: bool = True
+
+
+class Schedule(ScheduleDocument):
+    """A schedule that is kept; every slot up to `decided_until` is decided."""
+
+    id: UUID
+    definition: str
+    tenant: str
+    source: str
+    version: int
+    decided_until: datetime
+    broken: str | None
+    paused_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, row: Row, definition: str) -> "Schedule":
+        """Show a row of `headway.store.schedules`."""
+        facts = {name: row[name] for name in _SCHEDULE_FACTS}
+        return cls.model_validate({**facts, **schedule_document_of(row), "definition": definition})
+
+
+class SchedulePage(BaseModel):
+    """A page of schedules; `next_cursor` is null on the last one."""
+
+    items: list[Schedule]
+    next_cursor: str | None
+
+
+class BackoffDocument(BaseModel):
+    """How long a run waits before it is tried again."""
+
+    kind: Literal["fixed", "linear", "exponential", "list"] = "linear"
+    base: Span = None
+    factor: float = 2.0
+    cap: Span = None
+    jitter: float = 0.0
+    delays: list[Span] = []
+
+
+class WatchDocument(BaseModel):
+    """What is watched about a definition; 0 or null is off."""
+
+    breaker_threshold: int = 0
+    breaker_reset: Span = "5m"
+    alert_after: int = 1
+    alert_url: str = ""
+    expected_duration: Span = None
+    must_start_by: Span = None
+    heartbeat_monitored: bool = True
+    heartbeat_tolerance: Span = None
+    heartbeat_factor: float = 2.0
+    heartbeat_grace: Span = "1m"
+
+
+class DefinitionFields(BaseModel):
+    """What a definition says, its schedules aside."""
+
+    name: str
+    handler: str = Field("", description="The handler's name; empty: the definition's own.")
+    description: str = ""
+    owner: str = ""
+    queue: str = "default"
+    priority: int = Field(0, ge=0, le=9)
+    timeout: Span = Field("0s", description="Longest time that one attempt may take; 0 takes the platform's limit.")
+    attempts: int = 1
+    backoff: BackoffDocument | None = None
+    retry_horizon: Span = None
+    parameters: dict[str, Any] = {}
+    parameter_spec: dict[str, Any] | None = Field(None, description="JSON Schema that a run's parameters are held to.")
+    restartable: bool = True
+    allow_triggers: bool = True
+    max_concurrent_runs: int = 0
+    max_runs_per_hour: int = 0
+    over_limit: Literal["hold", "refuse"] = "hold"
+    retention_days: int = Field(30, description="Days that finished runs are kept; 0: for ever.")
+    overlap: Overlap = "skip"
+    watch: WatchDocument | None = None
+    enabled: bool = True
+
+
+class DefinitionDocument(DefinitionFields):
+    """A definition as somebody wants it, with all its schedules."""
+
+    schedules: list[ScheduleDocument] = []
+
+
+class DefinitionsDocument(BaseModel):
+    """Definitions that are saved together or not at all."""
+
+    definitions: list[DefinitionDocument]
+
+
+class DefinitionSummary(DefinitionFields):
+    """A definition that is kept, without its schedules."""
+
+    id: UUID
+    tenant: str
+    version: int
+    source: str = Field(description="Where it was declared: api or code.")
+    overridden: list[str] = Field(description="Fields that were set here over what code declares.")
+    paused_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, row: Row) -> "DefinitionSummary":
+        """Show a row of `headway.store.definitions`."""
+        return cls.model_validate(_facts(row) | document_of(row, []))
+
+
+class Definition(DefinitionSummary):
+    """A definition that is kept, with its schedules; sent back with a change it is an update."""
+
+    schedules: list[Schedule]
+
+    @classmethod
+    def with_schedules(cls, row: Row, schedules: Sequence[Row]) -> "Definition":
+        """Show a definition's row with those of its schedules."""
+        shown = [Schedule.of(one, row["name"]) for one in schedules]
+        return cls.model_validate(_facts(row) | document_of(row, []) | {"schedules": shown})
+
+
+class DefinitionPage(BaseModel):
+    """A page of definitions by name; `next_cursor` is null on the last one."""
+
+    items: list[DefinitionSummary]
+    next_cursor: str | None
+
+
+class Change(BaseModel):
+    """What a save made of one definition; `change` is empty where nothing changed."""
+
+    name: str
+    version: int
+    change: Literal["", "created", "updated", "enabled", "disabled", "deleted"]
+
+
+class Changes(BaseModel):
+    """What a save made of several definitions, in their order; a dry run says what it would have made."""
+
+    changes: list[Change]
+    dry_run: bool = False
+
+
+class LatestRuns(BaseModel):
+    """The newest run of a definition, and the newest that succeeded and failed."""
+
+    latest: Run | None = None
+    succeeded: Run | None = None
+    failed: Run | None = None
+
+
+@dataclass(frozen=True)
+class Like:
+    """Marks a body that `headway.core.draft` reads, so that its contract shows this model; the model itself checks nothing."""
+
+    model: type[BaseModel]
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the model's schema in the place of a mapping's."""
+        return handler(self.model.__pydantic_core_schema__)
+
+
+def _facts(row: Row) -> dict[str, Any]:
+    return {name: row[name] for name in _FACTS}

@@ -1,0 +1,132 @@
+"""Changes to definitions: checked against the version that they build on, saved in one transaction, announced after it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from headway.api.documents import document_of, parse
+from headway.api.platform import Caller
+from headway.api.problems import PRECONDITION_FAILED, PRECONDITION_REQUIRED
+from headway.broker import hints
+from headway.broker.announcer import Announcer
+from headway.core.definition import DefinitionDraft
+from headway.core.errors import Conflict, NotFound
+from headway.messages import DefinitionChanged
+from headway.store import audit, catalogue, definitions, schedules
+from headway.store.definitions import Saved
+from headway.store.tx import Database, Row, Tx
+
+DELETED: Final = "deleted"
+Edit = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+class Outcome(NamedTuple):
+    """What a transaction made of definitions, and when."""
+
+    saved: list[Saved]
+    at: datetime
+
+
+class _Undo(Exception):
+    """Carries out of a transaction what it would have made, and rolls it back."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__("a dry run")
+        self.outcome = outcome
+
+
+async def save_all(database: Database, drafts: Sequence[DefinitionDraft], who: Caller, *, dry_run: bool = False) -> Outcome:
+    """Save definitions in one transaction, or only say what that would make of them; the answer is in the order of the drafts."""
+
+    async def save(tx: Tx) -> Outcome:
+        by_name = {draft.name: await catalogue.save(tx, draft, actor=who.actor) for draft in sorted(drafts, key=lambda draft: draft.name)}
+        outcome = Outcome([by_name[draft.name] for draft in drafts], tx.now)
+        if dry_run:
+            raise _Undo(outcome)
+        return outcome
+
+    try:
+        return await database.transact(save)
+    except _Undo as undo:
+        return undo.outcome
+
+
+async def put(database: Database, draft: DefinitionDraft, who: Caller, if_match: str | None) -> Outcome:
+    """Create a definition, or replace the one whose version the caller knows."""
+
+    async def save(tx: Tx) -> Outcome:
+        row = await definitions.lock(tx, draft.name, who.tenant)
+        require_version(row, if_match, needed=row is not None)
+        return Outcome([await catalogue.save(tx, draft, actor=who.actor)], tx.now)
+
+    return await database.transact(save)
+
+
+async def edit(database: Database, name: str, who: Caller, change: Edit, *, if_match: str | None, needed: bool) -> Outcome:
+    """Save what `change` makes of a definition's document; `needed` demands that the caller knows its version."""
+
+    async def save(tx: Tx) -> Outcome:
+        row = await locked(tx, name, who)
+        require_version(row, if_match, needed=needed)
+        document = document_of(row, await schedules.of_definition(tx, row["id"]))
+        draft = parse({**change(document), "name": name}, who.tenant)
+        return Outcome([await catalogue.save(tx, draft, actor=who.actor)], tx.now)
+
+    return await database.transact(save)
+
+
+async def delete(database: Database, name: str, who: Caller, if_match: str | None) -> Outcome:
+    """Delete a definition with its schedules; what waits of its runs is skipped.  Raises Conflict while one of them is running."""
+
+    async def remove(tx: Tx) -> Outcome:
+        row = await locked(tx, name, who)
+        require_version(row, if_match, needed=False)
+        await catalogue.skip_pending(tx, row["id"], "definition deleted")
+        if running := await definitions.count_open(tx, row["id"]):
+            raise Conflict(
+                f"definition: {running} of its runs are running; disable it, and delete it when they have ended", code="definition_busy"
+            )
+        await definitions.remove(tx, name, who.tenant)
+        await audit.write(
+            tx, audit.Entry(who.actor, "definition.deleted", f"definition:{name}", who.tenant, old={"version": row["version"]})
+        )
+        return Outcome([Saved(row["id"], name, row["version"], DELETED)], tx.now)
+
+    return await database.transact(remove)
+
+
+async def locked(tx: Tx, name: str, who: Caller) -> Row:
+    """Lock a definition and return its row.  Raises NotFound."""
+    return found(await definitions.lock(tx, name, who.tenant), name)
+
+
+def found(row: Row | None, name: str) -> Row:
+    """Return the row of a definition.  Raises NotFound when there is none."""
+    if row is None:
+        raise NotFound(f"definition: there is no definition {name!r}", code="definition_unknown")
+    return row
+
+
+def etag(version: int) -> str:
+    """Return a version as an entity tag."""
+    return f'"{version}"'
+
+
+def require_version(row: Row | None, if_match: str | None, *, needed: bool) -> None:
+    """Raise Conflict unless the caller builds on the version that stands; one that is not `needed` may be left out."""
+    if if_match is None:
+        if needed:
+            raise Conflict("If-Match: is required: send the ETag of the version that this change builds on", code=PRECONDITION_REQUIRED)
+        return
+    tags = {tag.strip().removeprefix("W/") for tag in if_match.split(",")}
+    if row is None or not tags & {etag(row["version"]), "*"}:
+        standing = "it does not exist" if row is None else f"it is at version {row['version']}"
+        raise Conflict(f"If-Match: the definition has changed: {standing}", code=PRECONDITION_FAILED)
+
+
+def announce(announcer: Announcer, outcome: Outcome, tenant: str) -> None:
+    """Tell every scheduler what changed, after this; one that does not hear it looks within 30 s."""
+    for saved in outcome.saved:
+        if saved.change:
+            change = {"tenant": tenant, "definition": saved.name, "version": saved.version, "change": saved.change}
+            announcer.put([hints.letter(DefinitionChanged.model_validate(change), at=outcome.at)])
