@@ -1,0 +1,158 @@
+"""Runs: asked for, read, cancelled."""
+
+from collections.abc import Sequence
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Query, Response
+
+from headway.api.asking import BulkRequest, Prepared, RunRequest, prepare, with_headers
+from headway.api.edge import Route
+from headway.api.history import Event, history
+from headway.api.inputs import Asked, IdempotencyKey, Instant, Page, Text, XCorrelationId
+from headway.api.platform import Caller, Here, Platform, Who
+from headway.api.run_views import Attempt, Run, RunAccepted, RunContent, RunPage, RunsAccepted, StateName, attempts_of
+from headway.core.errors import Conflict, NotFound
+from headway.core.run import FINAL, State
+from headway.store import attempts, audit, progress, runs
+from headway.store.tx import Row, Tx
+
+router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=Route)
+
+
+class RunQuery(Page):
+    """What a listing of runs is narrowed to: `since` inclusive and `until` exclusive, by when they were created."""
+
+    state: list[StateName] | None = None
+    definition: Text | None = None
+    queue: Text | None = None
+    correlation: Text | None = None
+    schedule: UUID | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+
+
+class CancelRequest(Asked):
+    """Why a run is cancelled."""
+
+    reason: Annotated[Text, Body(max_length=256)] = ""
+
+
+@router.post("", status_code=201, responses={200: {"model": RunAccepted, "description": "The run of a known key, or a dry run"}})
+async def create_run(
+    wanted: RunRequest,
+    here: Here,
+    who: Who,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
+    x_correlation_id: XCorrelationId = None,
+) -> RunAccepted:
+    """Ask for a run.  It is accepted when this answers, whether or not a broker is there."""
+    wanted = with_headers(wanted, idempotency_key, x_correlation_id)
+    [prepared] = await prepare(here.database, [wanted], who, paths=[""])
+    if wanted.dry_run:
+        response.status_code = 200
+        return _unwritten(prepared)
+    accepted = await here.runs.enqueue(prepared.ask)
+    response.headers["Location"] = f"/v1/runs/{accepted.id}"
+    response.status_code = 200 if accepted.existing else 201
+    return RunAccepted.of(accepted, wanted.definition)
+
+
+@router.post(":bulk", status_code=201)
+async def create_runs(
+    wanted: BulkRequest, here: Here, who: Who, response: Response, x_correlation_id: XCorrelationId = None
+) -> RunsAccepted:
+    """Ask for several runs, all of them or none."""
+    items = [one.model_copy(update={"correlation": one.correlation or x_correlation_id}) for one in wanted.runs]
+    prepared = await prepare(here.database, items, who, paths=[f"runs[{index}]." for index in range(len(items))])
+    if wanted.dry_run:
+        response.status_code = 200
+        return RunsAccepted(runs=[_unwritten(one) for one in prepared])
+    accepted = await here.runs.enqueue_many([one.ask for one in prepared])
+    return RunsAccepted(runs=[RunAccepted.of(one, item.definition) for one, item in zip(accepted, items, strict=True)])
+
+
+@router.get("")
+async def list_runs(wanted: Annotated[RunQuery, Query()], here: Here, who: Who) -> RunPage:
+    """List runs, newest first."""
+    listing = ("runs", who.tenant, wanted.model_dump(exclude={"cursor", "limit"}))
+    after = None if wanted.cursor is None else UUID(here.cursors.read(listing, wanted.cursor))
+    async with here.database.once() as tx:
+        rows = await runs.listed(tx, _filter(wanted), tenant=who.tenant, after=after, limit=wanted.limit + 1)
+    page, more = rows[: wanted.limit], len(rows) > wanted.limit
+    cursor = here.cursors.write(listing, str(page[-1]["id"])) if more else None
+    return RunPage(items=[Run.of(row) for row in page], next_cursor=cursor)
+
+
+@router.get("/{run_id}")
+async def read_run(run_id: UUID, here: Here, who: Who) -> Run:
+    """Read a run without its parameters and result."""
+    return await _shown(here, who, run_id)
+
+
+@router.get("/{run_id}/content")
+async def read_content(run_id: UUID, here: Here, who: Who) -> RunContent:
+    """Read a run's parameters or payload, and its result.  That somebody did is kept."""
+    async with here.database.begin() as tx:
+        row = await _found(tx, run_id, who)
+        params = await runs.params_text(tx, row)
+        kept = await tx.fetch_one(runs.INPUT, run=run_id)
+        await audit.write(tx, audit.Entry(who.actor, "run.content.read", f"run:{run_id}", who.tenant))
+    return RunContent.of(row, params, None if kept is None else kept["payload"])
+
+
+@router.get("/{run_id}/attempts")
+async def read_attempts(run_id: UUID, here: Here, who: Who) -> list[Attempt]:
+    """Read every attempt of a run, in order."""
+    async with here.database.begin() as tx:
+        row = await _found(tx, run_id, who)
+        return attempts_of(row, list(await attempts.of_run(tx, run_id)))
+
+
+@router.get("/{run_id}/history")
+async def read_history(run_id: UUID, here: Here, who: Who) -> list[Event]:
+    """Read the moves of a run: who, when and why."""
+    async with here.database.begin() as tx:
+        row = await _found(tx, run_id, who)
+        return history(row, await attempts.of_run(tx, run_id))
+
+
+@router.post("/{run_id}:cancel")
+async def cancel_run(run_id: UUID, here: Here, who: Who, wanted: CancelRequest | None = None) -> Run:
+    """Cancel a run: at once if it does not run, by a wish to its worker if it does.  One that is cancelled stays so."""
+    if await _is_open(here, who, run_id):
+        await here.runs.cancel([run_id], actor=who.actor, reason=wanted.reason if wanted else "")
+    return await _shown(here, who, run_id)
+
+
+async def _is_open(here: Platform, who: Caller, run_id: UUID) -> bool:
+    async with here.database.once() as tx:
+        state = State((await _found(tx, run_id, who))["state"])
+    if state in FINAL - {State.CANCELLED}:
+        raise Conflict(f"run: it has {state.name.lower()} already", code="run_final")
+    return state not in FINAL
+
+
+async def _shown(here: Platform, who: Caller, run_id: UUID) -> Run:
+    async with here.database.begin() as tx:
+        row = await _found(tx, run_id, who)
+        return Run.of(row, await progress.of_run(tx, run_id))
+
+
+async def _found(tx: Tx, run_id: UUID, who: Caller) -> Row:
+    row = await runs.get(tx, run_id, who.tenant)
+    if row is None:
+        raise NotFound(f"run: there is no run {run_id}")
+    return row
+
+
+def _filter(wanted: RunQuery) -> runs.Filter:
+    states: Sequence[int] | None = None if wanted.state is None else [State[name.upper()] for name in wanted.state]
+    return runs.Filter(states, wanted.definition, wanted.queue, wanted.correlation, wanted.schedule, wanted.since, wanted.until)
+
+
+def _unwritten(prepared: Prepared) -> RunAccepted:
+    ask, row = prepared
+    priority = row["priority"] if ask.priority is None else ask.priority
+    return RunAccepted(id=None, state=None, definition=ask.definition, queue=row["queue"], priority=priority, dry_run=True)
