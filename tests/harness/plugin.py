@@ -10,6 +10,7 @@ import pytest
 
 from tests.harness import databases, services, vhosts
 from tests.harness.guardian import Guardian
+from tests.harness.postgres import PostgresNode
 from tests.harness.rabbit import NodeOptions, RabbitNode
 from tests.harness.rundir import RunDir
 
@@ -47,9 +48,9 @@ def test_run(request: pytest.FixtureRequest) -> RunDir:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(test_run: RunDir) -> str:
+def postgres_url(request: pytest.FixtureRequest, test_run: RunDir) -> str:
     """A PostgreSQL server: the URL of a database whose role may create databases.  fsync may be off."""
-    return _found(lambda: services.postgres(test_run))["url"]
+    return _found(lambda: services.postgres(test_run), request.session)["url"]
 
 
 @pytest.fixture(scope="session")
@@ -74,10 +75,19 @@ async def empty_database_url(postgres_url: str) -> AsyncIterator[str]:
     await databases.drop(url, postgres_url)
 
 
+@pytest.fixture
+async def postgres_node(test_run: RunDir) -> AsyncIterator[PostgresNode]:
+    """A running, durable server of this test alone, to be stopped and killed; its database is empty."""
+    node = PostgresNode(test_run)
+    await node.start()
+    yield node
+    await node.stop()
+
+
 @pytest.fixture(scope="session")
-def rabbit(test_run: RunDir) -> dict[str, str]:
+def rabbit(request: pytest.FixtureRequest, test_run: RunDir) -> dict[str, str]:
     """The RabbitMQ node that tests share: `url` and `api` (management; may be empty)."""
-    return _found(lambda: services.rabbit(test_run))
+    return _found(lambda: services.rabbit(test_run), request.session)
 
 
 @pytest.fixture
@@ -88,12 +98,12 @@ def broker_url(test_run: RunDir, rabbit: dict[str, str]) -> Iterator[str]:
 
 
 @pytest.fixture
-async def make_rabbit_node(test_run: RunDir) -> AsyncIterator[MakeNode]:
+async def make_rabbit_node(request: pytest.FixtureRequest, test_run: RunDir) -> AsyncIterator[MakeNode]:
     """Makes nodes (not started): `make_rabbit_node(consumer_timeout=..., management=...)`.  They end with the test."""
     made: list[RabbitNode] = []
 
     def make(*, consumer_timeout: timedelta | None = None, management: bool = False) -> RabbitNode:
-        made.append(_found(lambda: services.rabbit_node(test_run, NodeOptions(consumer_timeout, management))))
+        made.append(_found(lambda: services.rabbit_node(test_run, NodeOptions(consumer_timeout, management)), request.session))
         return made[-1]
 
     yield make
@@ -109,8 +119,12 @@ async def rabbit_node(make_rabbit_node: MakeNode) -> RabbitNode:
     return node
 
 
-def _found(find: Callable[[], T]) -> T:
+def _found(find: Callable[[], T], session: pytest.Session) -> T:
+    """What `find` finds; where a service is missing the run ends with the line that says what to install."""
     try:
         return find()
     except services.Missing as missing:
-        pytest.exit(str(missing), returncode=4)
+        if not hasattr(session.config, "workerinput"):
+            pytest.exit(str(missing), returncode=4)
+        session.shouldfail = str(missing)
+        pytest.fail(str(missing), pytrace=False)

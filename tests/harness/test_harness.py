@@ -10,6 +10,7 @@ from aio_pika.abc import AbstractIncomingMessage
 from aiormq.exceptions import AMQPError
 
 from tests.harness.plugin import MakeNode
+from tests.harness.postgres import PostgresNode
 from tests.harness.rabbit import RabbitNode
 
 
@@ -30,6 +31,22 @@ async def test_databases_and_virtual_hosts_are_apart(database_url: str, empty_da
         channel = await broker.channel()
         with pytest.raises(AMQPError):
             await channel.get_queue("left-behind", ensure=True)
+
+
+@pytest.mark.system
+async def test_a_server_keeps_what_was_committed_over_a_kill(postgres_node: PostgresNode) -> None:
+    """`postgres_node` is durable, may be killed, and comes back under the same URL."""
+    connection = await asyncpg.connect(postgres_node.url)
+    assert await connection.fetchval("SHOW fsync") == "on"
+    await connection.execute("CREATE TABLE kept (n int)")
+    await postgres_node.kill()
+    with pytest.raises((asyncpg.PostgresConnectionError, asyncpg.InterfaceError, OSError)):
+        while True:
+            await connection.execute("SELECT 1")
+    await postgres_node.start()
+    connection = await asyncpg.connect(postgres_node.url)
+    assert await connection.fetchval("SELECT count(*) FROM kept") == 0
+    await connection.close()
 
 
 @pytest.mark.system

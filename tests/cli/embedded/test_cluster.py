@@ -102,6 +102,17 @@ async def test_a_server_that_was_killed_recovers(home: Path) -> None:
     await server.stop()
 
 
+async def test_a_server_that_is_gone_can_be_stopped(home: Path) -> None:
+    """Stopping is quiet about a server that was killed, or never started."""
+    server = EmbeddedPostgres(home)
+    await server.stop()
+    await server.start()
+    assert server.pid
+    os.kill(server.pid, signal.SIGKILL)
+    await server.stop()
+    assert server.pid is None
+
+
 async def test_a_stale_lock_file_stops_nobody(home: Path) -> None:
     """A lock file left by a crash does not keep the server down when its number is another program's by now."""
     server = EmbeddedPostgres(home)

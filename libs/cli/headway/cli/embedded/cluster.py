@@ -14,7 +14,7 @@ from headway.cli.embedded.account import Account, unprivileged
 from headway.cli.embedded.binaries import Binaries, choose, discover, within_reach
 from headway.cli.embedded.holders import Holders, alone
 from headway.cli.embedded.home import Home
-from headway.cli.embedded.postmaster import forget_stranger, recorded, serving
+from headway.cli.embedded.postmaster import alive, forget_stranger, recorded, serving
 from headway.core.errors import Invalid, Unavailable
 
 ROLE = DATABASE = "headway"
@@ -88,7 +88,8 @@ class EmbeddedPostgres:
             return
         account = _account()
         with alone(self._home.starting):
-            if not self._holders.leave() or not recorded(self._home.data):
+            found = recorded(self._home.data)
+            if not self._holders.leave() or not found or not alive(found.pid):
                 return
             stop = [self._binaries(account)["pg_ctl"], "stop", "-w", "-D", str(self._home.data)]
             try:
