@@ -59,7 +59,7 @@ class Plain:
         self.minutes, self.hours, self.days, self.months = parts[:4]
         self.weekdays = {day % 7 for day in parts[4]}
         hour = self.fields[1]
-        self.periodic = hour in ("*", "?") or hour.startswith("*/")
+        self.periodic = hour in ("*", "?") or (hour.startswith("*/") and hour[2:].isdigit())
 
     @staticmethod
     def _values(field: str, low: int, high: int) -> set[int]:
