@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
@@ -91,11 +92,17 @@ class EmbeddedPostgres:
             found = recorded(self._home.data)
             if not self._holders.leave() or not found or not alive(found.pid):
                 return
-            stop = [self._binaries(account)["pg_ctl"], "stop", "-w", "-D", str(self._home.data)]
-            try:
-                _run([*stop, "-m", "fast", "-t", "4"], account)
-            except Unavailable:
-                _run([*stop, "-m", "immediate", "-t", "1"], account)
+            self._shut_down(account)
+
+    def _shut_down(self, account: Account | None) -> None:
+        """Fast, else at once and recovering at the next start.  Raises Unavailable when the server goes on all the same."""
+        stop = [self._binaries(account)["pg_ctl"], "stop", "-w", "-D", str(self._home.data)]
+        for mode, patience in (("fast", "4"), ("immediate", "1")):
+            with suppress(Unavailable):
+                _run([*stop, "-m", mode, "-t", patience], account)
+                return
+        if serving(self._home.data):
+            raise Unavailable(f"the database in {self._home.path} does not stop")
 
     def _binaries(self, account: Account | None) -> Binaries:
         candidates = discover() if self._candidates is None else self._candidates
