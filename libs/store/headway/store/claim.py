@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, Text, Uuid, and_, func, select, update
+from sqlalchemy import Integer, Text, Uuid, and_, func, literal_column, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from headway.core.run import State
@@ -45,8 +45,8 @@ class Claimed(NamedTuple):
     owes: int
     correlation: str | None
     has_input: bool
-    payload: bytes | None = None
-    traceparent: str | None = None
+    payload: bytes | None
+    traceparent: str | None
 
     @property
     def token(self) -> UUID:
@@ -54,8 +54,11 @@ class Claimed(NamedTuple):
         return self.stored_token or self.id
 
 
-_STORED: Final = Claimed._fields[: -len(Claimed._field_defaults)]
-_TAKEN: Final = tuple(run.c[name.removeprefix("stored_")] for name in _STORED)
+_COLD: Final = ("payload", "traceparent")
+_TAKEN: Final = (
+    *[run.c[name.removeprefix("stored_")] for name in Claimed._fields if name not in _COLD],
+    *[literal_column("NULL", run_input.c[name].type).label(name) for name in _COLD],
+)
 _me = (
     select(now().label("now"))
     .where(
