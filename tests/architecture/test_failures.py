@@ -8,7 +8,7 @@ from tests.architecture.source import PRODUCT, Source, called, settings, sources
 PLACES = {
     "libs/runtime": "the loop",
     "libs/broker": "the consumer",
-    "services/worker": "the handler's execution",
+    "libs/sdk": "the handler's execution",
     "services/api": "the last handler",
 }
 BLIND = {"Exception", "BaseException"}

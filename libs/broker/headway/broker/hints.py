@@ -68,7 +68,7 @@ def completed(runs: Iterable[CompletedRun], *, at: datetime, headers: Headers = 
     ]
 
 
-def letter(message: Message, *, at: datetime, headers: Headers = NO_HEADERS, key: str | None = None) -> Letter:
+def letter(message: Message, *, at: datetime | None = None, headers: Headers = NO_HEADERS, key: str | None = None) -> Letter:
     """Return the letter that carries a message through its exchange; a public event gets CloudEvents headers.
 
     The event's id is made from its body, so that a repetition of one event has one id.

@@ -10,7 +10,7 @@ PREFIX: Final = "cloudEvents:"
 SOURCE: Final = "/headway"
 
 
-def headers(message: Message, *, event: str, at: datetime, source: str = SOURCE) -> Mapping[str, str]:
+def headers(message: Message, *, event: str, at: datetime | None, source: str = SOURCE) -> Mapping[str, str]:
     """Return the headers of a public event, or none for a message that only Headway's own processes understand.
 
     `event` is its id: who gets the same source and id twice got a repetition.
@@ -22,8 +22,9 @@ def headers(message: Message, *, event: str, at: datetime, source: str = SOURCE)
         "id": event,
         "source": source,
         "type": f"headway.{message.type}",
-        "time": at.isoformat(),
     }
+    if at is not None:
+        attributes["time"] = at.isoformat()
     if subject := _subject(message):
         attributes["subject"] = subject
     return {PREFIX + name: value for name, value in attributes.items()}

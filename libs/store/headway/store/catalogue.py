@@ -21,7 +21,7 @@ async def save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str = "api
     From code (`source="code"`) it never changes `enabled`, nor a field that an operator overrode; from elsewhere, a field of a
     definition that came from code is remembered as overridden.
     """
-    row = await definitions.lock(tx, draft.name, draft.tenant)
+    row = await definitions.reserve(tx, draft.name, draft.tenant)
     if row is None:
         id_ = await definitions.create(tx, draft, source)
         await schedules.replace(tx, {"id": id_, "tenant": draft.tenant}, draft.schedules, source)

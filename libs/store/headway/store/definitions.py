@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, Text, Uuid, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Integer, Text, Uuid, and_, delete, func, insert, literal_column, or_, select, update
 from sqlalchemy.dialects.postgresql import JSONB
 
 from headway.core.definition import DefinitionDraft, backoff_document
@@ -40,6 +40,9 @@ _MEANING: Final = (
 _mine: Final = and_(definition.c.tenant == param("tenant", Text), definition.c.name == param("name", Text))
 GET: Final = statement("definition_get", select(definition).where(_mine))
 LOCK: Final = statement("definition_lock", select(definition).where(_mine).with_for_update())
+# A name that does not exist yet has no row to lock.
+_claimed_name: Final = literal_column("'definition:'", Text) + param("tenant", Text) + literal_column("'/'", Text) + param("name", Text)
+RESERVE: Final = statement("definition_reserve", select(func.pg_advisory_xact_lock(func.hashtextextended(_claimed_name, const(0)))))
 CREATE: Final = statement(
     "definition_create",
     insert(definition).values(
@@ -139,6 +142,12 @@ def _plain(value: Any) -> Any:
 async def get(tx: Tx, name: str, tenant: str = "") -> Row | None:
     """Return a definition's row, or None."""
     return await tx.fetch_one(GET, tenant=tenant, name=name)
+
+
+async def reserve(tx: Tx, name: str, tenant: str = "") -> Row | None:
+    """Keep a name from everybody else who would save it until the transaction ends, and return its locked row, or None."""
+    await tx.execute(RESERVE, tenant=tenant, name=name)
+    return await lock(tx, name, tenant)
 
 
 async def lock(tx: Tx, name: str, tenant: str = "") -> Row | None:

@@ -1,0 +1,222 @@
+"""The client: accept, cancel and follow runs.  The one module of the SDK that composes store and broker."""
+
+import asyncio
+from asyncio import Event, Task
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final, Self
+from uuid import UUID
+
+from headway.broker import Broker, Queued, hints
+from headway.broker.announcer import Announcer
+from headway.broker.connect import connect
+from headway.core.ask import Ask, problems_of
+from headway.core.errors import HeadwayError, NotFound, Problem, Unavailable
+from headway.core.reading import demand
+from headway.core.run import State
+from headway.messages import RunCancel
+from headway.runtime.loops import CLOCK
+from headway.runtime.metrics import RUN_ENQUEUED
+from headway.runtime.settings import Connections, load
+from headway.sdk.gathering import Gathering
+from headway.store import runs
+from headway.store.accept import Answer, accept
+from headway.store.caller import all_or_none, begun, callers_tx
+from headway.store.cancel import CancelDone, cancel
+from headway.store.enqueue import Accepted
+from headway.store.tx import Database, Row, Tx
+
+KEYS_TOGETHER: Final = timedelta(milliseconds=100)
+KEY_ALONE: Final = timedelta(milliseconds=1900)
+FIRST_LOOK: Final = 0.02
+LONGEST_LOOK: Final = 1.0
+FLUSH: Final = timedelta(seconds=2)
+
+
+class Client:
+    """Accepts runs in few transactions and tells workers after the commit, off the caller's path.
+
+    To be entered (`async with`), which starts the telling; leaving it publishes what waits, for two seconds at most.  The adapters that
+    it is given stay open.
+    """
+
+    def __init__(self, database: Database, broker: Broker, *, created_by: str) -> None:
+        self.database = database
+        self.broker = broker
+        self.created_by = created_by
+        self.announcer = Announcer(broker)
+        self._plain: Gathering[Ask, Accepted] = Gathering(self._accept)
+        self._keyed: Gathering[Ask, Accepted] = Gathering(self._accept_keyed)
+        self._telling: Task[None] | None = None
+        self._adapters = AsyncExitStack()
+
+    @classmethod
+    async def connect(cls, *, created_by: str, **urls: str | None) -> Self:
+        """Return an entered client with adapters of its own: `database_url` and `broker_url`, or else those of the settings.
+
+        Raises Invalid with every setting that is wrong, Unavailable when the database does not answer.  The broker is not waited for.
+        """
+        settings = load(Connections, **urls)
+        async with AsyncExitStack() as adapters:
+            database = await Database.open(settings.database_url.reveal(), schema=settings.database_schema, name=f"headway {created_by}")
+            adapters.push_async_callback(database.close)
+            broker = connect(settings.broker_url.reveal(), prefix=settings.broker_prefix)
+            await broker.open()
+            adapters.push_async_callback(broker.close)
+            client = cls(database, broker, created_by=created_by)
+            client._adapters = adapters.pop_all()
+            return await client.__aenter__()
+
+    async def __aenter__(self) -> Self:
+        self._telling = asyncio.create_task(self._tell(), name="headway.tell")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Answer whoever waits, publish what waits, and close the adapters that are the client's own."""
+        async with self._adapters:
+            await self._plain.finish()
+            await self._keyed.finish()
+            with suppress(TimeoutError, Unavailable):
+                async with asyncio.timeout(FLUSH.total_seconds()):
+                    await self.broker.ready(FLUSH)
+                    await self.announcer.flush()
+            if self._telling is not None:
+                self._telling.cancel()
+                await asyncio.wait([self._telling])
+
+    async def enqueue(self, ask: Ask) -> Accepted:
+        """Accept one run, in one transaction with whatever else is asked for at this moment.
+
+        An ask whose key was used for the same request is answered with the run that stands.  Raises Invalid, NotFound, Conflict
+        (disabled, over its limit, key used for another request, key contested for two seconds), Unavailable.
+        """
+        named = self._checked([ask])[0]
+        return await (self._plain if named.key is None else self._keyed).add(named)
+
+    async def enqueue_many(self, asks: Sequence[Ask]) -> list[Accepted]:
+        """Accept all or none, in one transaction.  Raises Invalid with every ask that is refused, KeyContested, Unavailable."""
+        accepted = await self.database.transact(partial(_accept_all, asks=self._checked(asks)))
+        self._accepted(accepted)
+        return accepted
+
+    async def check(self, asks: Sequence[Ask]) -> None:
+        """Do everything that `enqueue_many` does but keep the runs: it returns when they would be accepted."""
+        with suppress(_Undone):
+            await self.database.transact(partial(_accept_none, asks=self._checked(asks)))
+
+    async def enqueue_within(self, tx: Any, asks: Sequence[Ask]) -> list[Accepted]:
+        """Accept all or none inside of the caller's transaction, taking no lock of ours but that of a key.
+
+        `tx` is a connection or what `transaction` gave; with a bare connection workers find the runs by looking.
+        """
+        checked = self._checked(asks)
+        ours = await callers_tx(tx.connection if isinstance(tx, Transaction) else tx, self.database.schema)
+        async with all_or_none(ours):
+            accepted = await _accept_all(ours, checked, admit=False)
+        if isinstance(tx, Transaction):
+            tx.accepted += accepted
+        return accepted
+
+    @asynccontextmanager
+    async def transaction(self, connection: Any) -> AsyncIterator["Transaction"]:
+        """Open a transaction on the caller's connection; it commits when the block ends, and then workers are told."""
+        async with begun(connection):
+            transaction = Transaction(connection)
+            yield transaction
+        self._accepted(transaction.accepted)
+
+    async def cancel(self, ids: Sequence[UUID], *, actor: str, reason: str = "") -> dict[UUID, str]:
+        """Cancel runs and say what became of each: `cancelled`, `cancelling` (its worker is told to stop it), or `final`.
+
+        `final` is also said of a run that never was.
+        """
+        done, at = await self.database.transact(partial(_cancel, ids=sorted(ids), actor=actor, reason=reason))
+        self.announcer.put(hints.created((Queued(run.id, run.queue, run.priority) for run in done.promoted), at=at))
+        if done.wished:
+            self.announcer.put([hints.letter(RunCancel(runs=tuple(done.wished)), at=at)])
+        said = dict.fromkeys(ids, "final") | dict.fromkeys(done.wished, "cancelling")
+        return said | {run.id: "cancelled" for run in done.ended}
+
+    async def wait(self, run_id: UUID, within: float | None = None) -> Row:
+        """Return the row of a run once it is final.  Raises NotFound, and TimeoutError when it is not final in `within` seconds."""
+        async with asyncio.timeout(within):
+            pause = FIRST_LOOK
+            while (row := await self._row(run_id))["outcome"] is None:
+                await CLOCK.wait(Event(), pause)
+                pause = min(pause * 1.5, LONGEST_LOOK)
+            return row
+
+    async def _row(self, run_id: UUID) -> Row:
+        async with self.database.once() as tx:
+            row = await runs.get(tx, run_id, tenant=None)
+        if row is None:
+            raise NotFound(f"run: there is no run {run_id}")
+        return row
+
+    async def _accept(self, asks: Sequence[Ask]) -> list[Answer]:
+        answers = await self.database.transact(partial(accept, asks=asks))
+        self._accepted(answers)
+        return answers
+
+    async def _accept_keyed(self, asks: Sequence[Ask]) -> list[Answer]:
+        """Accept asks with keys.  A key that somebody else is taking holds up those beside it for a moment only."""
+        wait = KEYS_TOGETHER if len(asks) > 1 else KEY_ALONE
+        answers = await self.database.transact(partial(accept, asks=asks, wait=wait))
+        self._accepted(answers)
+        return answers
+
+    def _accepted(self, answers: Iterable[Answer]) -> None:
+        new = [one for one in answers if isinstance(one, Accepted) and not one.existing]
+        RUN_ENQUEUED.inc(len(new))
+        self.announcer.put(hints.created(Queued(one.id, one.queue, one.priority) for one in new if one.state is State.QUEUED))
+
+    def _checked(self, asks: Sequence[Ask]) -> list[Ask]:
+        problems = [
+            Problem(problem.field if len(asks) == 1 else f"asks[{number}].{problem.field}", problem.message)
+            for number, ask in enumerate(asks)
+            for problem in problems_of(ask)
+        ]
+        demand(problems)
+        return [ask if ask.created_by else replace(ask, created_by=self.created_by) for ask in asks]
+
+    async def _tell(self) -> None:
+        """Wait for the broker once, so that the first hints find it, then publish for ever."""
+        with suppress(Unavailable):
+            await self.broker.ready(FLUSH)
+        await self.announcer.run()
+
+
+class Transaction:
+    """A transaction on the caller's connection, with the runs that were accepted in it."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.accepted: list[Accepted] = []
+
+
+class _Undone(Exception):
+    """Undoes a transaction that was a trial."""
+
+
+async def _accept_all(tx: Tx, asks: Sequence[Ask], *, admit: bool = True) -> list[Accepted]:
+    answers = await accept(tx, asks, admit=admit)
+    refused = {number: one for number, one in enumerate(answers) if isinstance(one, HeadwayError)}
+    if refused and len(asks) == 1:
+        raise refused[0]
+    demand([Problem(f"asks[{number}]", error.message) for number, error in refused.items()])
+    return [one for one in answers if isinstance(one, Accepted)]
+
+
+async def _accept_none(tx: Tx, asks: Sequence[Ask]) -> None:
+    await _accept_all(tx, asks)
+    raise _Undone
+
+
+async def _cancel(tx: Tx, ids: Sequence[UUID], actor: str, reason: str) -> tuple[CancelDone, datetime]:
+    return await cancel(tx, ids, actor=actor, reason=reason), tx.now

@@ -1,0 +1,107 @@
+"""Accept what is asked for, keys and limits included: the one way in for whoever calls."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from hashlib import blake2b
+from typing import Final
+from uuid import UUID
+
+import orjson
+
+from headway.core.ask import Ask
+from headway.core.errors import Conflict, HeadwayError
+from headway.core.ids import make_ids, token_for
+from headway.core.run import State
+from headway.store import gates, keys
+from headway.store.enqueue import Accepted, create, withdraw
+from headway.store.runs import GET
+from headway.store.tx import Tx
+
+WHILE_OPEN: Final = b"while open"
+Answer = Accepted | HeadwayError
+
+
+async def accept(tx: Tx, asks: Sequence[Ask], *, wait: timedelta = keys.WAIT, admit: bool = True) -> list[Answer]:
+    """Answer each ask in its place: the run that now exists, the run that its key found, or the error that is its own.
+
+    NotFound: no such definition.  Conflict: it is disabled, refuses more runs for now, or the key belongs to another request.
+    Without `admit` no lock is taken: runs of definitions with limits stay scheduled for the due step to admit.  Raises KeyContested.
+    """
+    ids = make_ids(tx.now, len(asks))
+    if not any(ask.key is not None for ask in asks):
+        answers = await create(tx, asks, ids=ids)
+    else:
+        answers = await _create_keyed(tx, ids, asks, wait)
+    if admit and any(isinstance(one, Accepted) and one.gated and not one.existing for one in answers):
+        answers = await _admit(tx, asks, answers)
+    return answers
+
+
+def request_hash(ask: Ask) -> bytes:
+    """Return what two requests under one key must have in common: their parameters, however they are written."""
+    if ask.unique_while_open:
+        return WHILE_OPEN
+    params = b"" if ask.params is None else orjson.dumps(orjson.loads(ask.params), option=orjson.OPT_SORT_KEYS)
+    return blake2b(b"\x00".join((params, ask.payload or b"")), digest_size=16).digest()
+
+
+async def _create_keyed(tx: Tx, ids: Sequence[UUID], asks: Sequence[Ask], wait: timedelta) -> list[Answer]:
+    claims = [_claim(id_, ask, ask.key) for id_, ask in zip(ids, asks, strict=True) if ask.key is not None]
+    owners = await keys.take(tx, claims, wait=wait)
+    fresh = [(id_, _with_token(ask)) for id_, ask in zip(ids, asks, strict=True) if owners.get(id_, id_) == id_]
+    created = await create(tx, [ask for _, ask in fresh], ids=[id_ for id_, _ in fresh]) if fresh else []
+    made: dict[UUID, Answer] = dict(zip((id_ for id_, _ in fresh), created, strict=True))
+    await keys.release(tx, [id_ for id_, one in made.items() if isinstance(one, HeadwayError)])
+    before = await _standing(tx, [owner for owner in owners.values() if isinstance(owner, UUID) and owner not in made])
+    return [_answer(id_, owners.get(id_, id_), made | before) for id_ in ids]
+
+
+def _claim(id_: UUID, ask: Ask, key: str) -> keys.Claim:
+    keep = timedelta() if ask.unique_while_open else keys.KEEP
+    return keys.Claim(ask.tenant, ask.definition, key, id_, request_hash(ask), keep)
+
+
+def _with_token(ask: Ask) -> Ask:
+    """A key gives its runs one idempotency token; while-open keys name many runs in turn, each with its own."""
+    if ask.key is None or ask.unique_while_open or ask.token is not None:
+        return ask
+    return replace(ask, token=token_for("key", ask.tenant, ask.definition, ask.key))
+
+
+def _answer(id_: UUID, owner: UUID | Conflict, known: dict[UUID, Answer]) -> Answer:
+    if isinstance(owner, Conflict):
+        return owner
+    found = known.get(owner)
+    if found is None:
+        return Conflict("idempotency key: the run that it belongs to is no longer kept", code="key_spent")
+    return found if owner == id_ or isinstance(found, HeadwayError) else found._replace(existing=True)
+
+
+async def _standing(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Answer]:
+    rows = await tx.fetch(GET, ids=list(ids)) if ids else []
+    return {row["id"]: Accepted(row["id"], State(row["state"]), row["queue"], row["priority"], False, True) for row in rows}
+
+
+async def _admit(tx: Tx, asks: Sequence[Ask], answers: Sequence[Answer]) -> list[Answer]:
+    due = [one.id for ask, one in zip(asks, answers, strict=True) if isinstance(one, Accepted) and one.gated and _is_due(tx, ask)]
+    placed = {one.id: one for one in await gates.place(tx, sorted(set(due)))}
+    refused = [id_ for id_, one in placed.items() if one.refusal]
+    if refused:
+        await withdraw(tx, refused)
+        await keys.release(tx, refused)
+    return [_admitted(one, placed) for one in answers]
+
+
+def _is_due(tx: Tx, ask: Ask) -> bool:
+    due = ask.due(tx.now)
+    return due is None or due <= tx.now
+
+
+def _admitted(answer: Answer, placed: dict[UUID, gates.Placed]) -> Answer:
+    if isinstance(answer, HeadwayError) or answer.id not in placed:
+        return answer
+    place = placed[answer.id]
+    if place.refusal:
+        return Conflict(f"definition: it takes no more runs for now, {place.refusal}", code="over_limit")
+    return answer._replace(state=place.state)
