@@ -51,8 +51,11 @@ def _end(group: int, how: signal.Signals) -> None:
 def _lives(group: int) -> bool:
     """Whether the group's leader runs; one that ended may wait for its parent, the test run, which waits for us."""
     os.killpg(group, 0)
-    state = Path(f"/proc/{group}/stat")
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        state = Path(f"/proc/{group}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return not Path("/proc/self").exists()
+    return state != "Z"
 
 
 if __name__ == "__main__":
