@@ -60,7 +60,7 @@ class DefinitionDraft:
     priority: int = 0
     timeout: timedelta = timedelta()
     attempts: int = 1
-    backoff: Backoff = Backoff()
+    backoff: Backoff = field(default_factory=Backoff)
     retry_horizon: timedelta | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     parameter_spec: Mapping[str, Any] | None = None

@@ -1,6 +1,7 @@
 """Read a definitions document: every problem at once, each with its field's path, or drafts that may be stored."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -26,7 +27,7 @@ def parse_document(document: Any, *, tenant: str = "") -> list[DefinitionDraft]:
     if not drafts and not problems:
         problems.append(Problem("definitions", "is required and must name at least one definition"))
     reader.finish()
-    _unique([(draft.tenant, draft.name) for draft in drafts], "definitions", problems)
+    _unique([f"{draft.tenant}/{draft.name}" if draft.tenant else draft.name for draft in drafts], "definitions", problems)
     demand(problems)
     return drafts
 
@@ -67,7 +68,7 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
         overlap=reader.choice("overlap", "skip", OVERLAPS),
         watch=_watch(reader.take("watch"), reader.at("watch"), problems),
         enabled=reader.flag("enabled", True),
-        schedules=schedules,
+        schedules=tuple(schedules),
     )
     reader.finish()
     return draft
@@ -75,7 +76,7 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
 
 def _name(reader: Reader, field: str, default: str = "") -> str:
     value = reader.text(field, default, required=not default, limit=128)
-    if value and not NAME.fullmatch(value):
+    if (value or default) and not NAME.fullmatch(value):
         reader.wrong(field, "must be 1 to 128 letters, digits or _ . : / @ -, beginning and ending with a letter or digit")
     return value
 
@@ -113,7 +114,7 @@ def _backoff(document: Any, path: str, problems: list[Problem]) -> Backoff:
         return Backoff()
     reader = Reader.of(document, path, problems)
     kind = BackoffKind(reader.choice("kind", "linear", [kind.value for kind in BackoffKind]))
-    delays = [Reader({"delay": delay}, f"{path}.delays[{index}]", problems).span("delay") for index, delay in enumerate(reader.items("delays"))]
+    delays = [_delay(one, f"{path}.delays[{index}]", problems) for index, one in enumerate(reader.items("delays"))]
     if kind is BackoffKind.LIST and not delays:
         reader.wrong("delays", "is required for kind list")
     base, cap = reader.span("base"), reader.span("cap")
@@ -123,10 +124,14 @@ def _backoff(document: Any, path: str, problems: list[Problem]) -> Backoff:
         reader.fraction("factor", 2.0, 1.0, 100.0),
         min(cap, DAY) if cap is not None else DAY,
         reader.fraction("jitter", 0.25 if kind is BackoffKind.EXPONENTIAL else 0.0, 0.0, 1.0),
-        tuple(delay or timedelta() for delay in delays),
+        tuple(delays),
     )
     reader.finish()
     return backoff
+
+
+def _delay(value: Any, path: str, problems: list[Problem]) -> timedelta:
+    return Reader({path: value}, "", problems).span(path) or timedelta()
 
 
 def _watch(document: Any, path: str, problems: list[Problem]) -> Watch:
@@ -149,6 +154,6 @@ def _watch(document: Any, path: str, problems: list[Problem]) -> Watch:
     return watch
 
 
-def _unique(names: Sequence[object], path: str, problems: list[Problem]) -> None:
-    for name in sorted({str(name) for name in names if names.count(name) > 1}):
-        problems.append(Problem(path, f"{name} is named twice"))
+def _unique(names: Sequence[str], path: str, problems: list[Problem]) -> None:
+    twice = sorted(name for name, times in Counter(names).items() if times > 1 and name)
+    problems.extend(Problem(path, f"{name} is named twice") for name in twice)

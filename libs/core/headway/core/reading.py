@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from headway.core.document import is_text, problems_of
 from headway.core.durations import parse_duration
 from headway.core.errors import Invalid, Problem
 
@@ -42,13 +43,13 @@ class Reader:
         return self.document.get(name)
 
     def text(self, name: str, default: str = "", *, required: bool = False, limit: int = 256) -> str:
-        """Return text without NUL of at most `limit` characters."""
+        """Return text of at most `limit` characters that can be stored."""
         value = self.take(name)
         if value is None:
             if required:
                 self.wrong(name, "is required")
             return default
-        if not isinstance(value, str) or "\x00" in value or len(value) > limit:
+        if not is_text(value) or len(value) > limit:
             self.wrong(name, f"must be text of at most {limit} characters")
             return default
         if required and not value:
@@ -100,13 +101,13 @@ class Reader:
         value = self.take(name)
         if value is None:
             return None
+        if isinstance(value, bool):
+            self.wrong(name, "must be a duration such as 90s, 5m or 2h")
+            return None
         try:
             found = parse_duration(value, self.at(name))
         except Invalid as error:
             self.problems.extend(error.problems)
-            return None
-        except TypeError:
-            self.wrong(name, "must be a duration such as 90s, 5m or 2h")
             return None
         if found < timedelta() or found > timedelta(days=36_500):
             self.wrong(name, "must not be negative or longer than a century")
@@ -114,14 +115,16 @@ class Reader:
         return found
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """Return a mapping, empty when absent."""
+        """Return a mapping of names to JSON values, empty when absent."""
         value = self.take(name)
         if value is None:
             return {}
-        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        if not isinstance(value, Mapping):
             self.wrong(name, "must be a mapping")
             return {}
-        return dict(value)
+        found = list(problems_of(value, self.at(name)))
+        self.problems.extend(found)
+        return {} if found else dict(value)
 
     def items(self, name: str) -> list[Any]:
         """Return a list, empty when absent."""

@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 DAY: Final = timedelta(hours=24)
+CENTURY: Final = timedelta(days=36_500)
 _GOLDEN: Final = 0x9E3779B97F4A7C15
 _MASK: Final = (1 << 64) - 1
 
@@ -73,12 +74,17 @@ class Policy:
 
     def next_due(self, failures: int, wanted: timedelta, *, first_due: datetime, now: datetime) -> datetime | None:
         """Return the instant of the next attempt after `failures` failures, or None when there is none left."""
-        due = now + wanted
+        due = later(now, wanted)
         if failures >= self.attempts:
             return None
         if self.horizon is not None and due > first_due + self.horizon:
             return None
         return due
+
+
+def later(now: datetime, delay: timedelta) -> datetime:
+    """Return `now` plus a delay that somebody asked for: never before now, and at most a century ahead, so that it can be stored."""
+    return now + min(max(delay, timedelta()), CENTURY)
 
 
 def roll_for(run: UUID, attempt: int) -> float:

@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import Final, assert_never
 from uuid import UUID
 
+from headway.core.errors import Conflict
 from headway.core.outcome import (
     AttemptOutcome,
     Cancelled,
@@ -27,7 +28,7 @@ from headway.core.outcome import (
     Success,
     Timeout,
 )
-from headway.core.retry import Policy, roll_for
+from headway.core.retry import Policy, later, roll_for
 
 
 class State(IntEnum):
@@ -48,7 +49,7 @@ NEXT: Final[Mapping[State, frozenset[State]]] = {
     S.HELD: frozenset({S.QUEUED, S.SCHEDULED, S.CANCELLED, S.SKIPPED, S.SUCCEEDED, S.FAILED}),
     S.SCHEDULED: frozenset({S.QUEUED, S.HELD, S.CANCELLED, S.SKIPPED}),
     S.QUEUED: frozenset({S.RUNNING, S.HELD, S.CANCELLED, S.SKIPPED}),
-    S.RUNNING: frozenset({S.SUCCEEDED, S.FAILED, S.CANCELLED, S.SCHEDULED, S.QUEUED, S.HELD}),
+    S.RUNNING: frozenset({S.SUCCEEDED, S.FAILED, S.CANCELLED, S.SKIPPED, S.SCHEDULED, S.QUEUED, S.HELD}),
     S.SUCCEEDED: frozenset(),
     S.FAILED: frozenset(),
     S.CANCELLED: frozenset(),
@@ -126,18 +127,26 @@ def settle(run: Open, outcome: Outcome, now: datetime) -> Settlement:
     """Decide what an attempt's outcome makes of its run.  Pure: no clock, no I/O.
 
     A cancel wish leaves a success succeeded and makes everything else cancelled (model.md, "Cancel").
+    Raises Conflict when the run's state does not lead there, such as the success of a run that nobody started.
     """
+    if run.cancel_reason is not None and not isinstance(outcome, Success | PartialSuccess | Cancelled):
+        outcome = Cancelled(run.cancel_reason)
+    settlement = _decide(run, outcome, now)
+    if settlement.state not in NEXT[run.state]:
+        raise Conflict(f"run {run.id} is {run.state.name.lower()} and cannot become {settlement.state.name.lower()}", code="illegal_move")
+    return settlement
+
+
+def _decide(run: Open, outcome: Outcome, now: datetime) -> Settlement:
     match outcome:
         case Success() | PartialSuccess():
             return _succeeded(run, outcome)
         case Cancelled() | Skipped():
             return _ended(run, outcome)
-        case _ if run.cancel_reason is not None:
-            return _ended(run, Cancelled(run.cancel_reason))
         case HandedBack():
             return Settlement(S.QUEUED, AttemptOutcome.HANDED_BACK, failures=run.failures, crashes=run.crashes)
         case Snooze(delay, reason):
-            return _waiting(run, AttemptOutcome.SNOOZED, now + max(delay, timedelta()), reason)
+            return _waiting(run, AttemptOutcome.SNOOZED, later(now, delay), reason)
         case Lost():
             return _after_crash(run, outcome)
         case Failure() | Timeout():

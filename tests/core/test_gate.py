@@ -1,0 +1,70 @@
+"""Whether a run that is due may be queued."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.core.gate import Limits, Usage, admit, after
+from headway.core.run import NEXT, Cause, State
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+limits = st.builds(Limits, st.integers(0, 5), st.integers(0, 5), st.booleans(), st.booleans())
+usages = st.builds(Usage, st.integers(0, 7), st.integers(0, 7), st.none() | st.just(NOW + HOUR / 2) | st.just(NOW - HOUR))
+
+
+@pytest.mark.parametrize(
+    ("allowed", "used", "state", "cause"),
+    [
+        (Limits(), Usage(99, 99), State.QUEUED, Cause.NONE),
+        (Limits(max_concurrent_runs=2), Usage(1), State.QUEUED, Cause.NONE),
+        (Limits(max_concurrent_runs=2), Usage(2), State.HELD, Cause.CONCURRENCY),
+        (Limits(max_concurrent_runs=2), Usage(3), State.HELD, Cause.CONCURRENCY),
+        (Limits(max_runs_per_hour=2), Usage(0, 1), State.QUEUED, Cause.NONE),
+        (Limits(max_runs_per_hour=2), Usage(0, 2), State.SCHEDULED, Cause.NONE),
+        (Limits(1, 1), Usage(1, 1), State.HELD, Cause.CONCURRENCY),
+        (Limits(1, 1, paused=True), Usage(1, 1), State.HELD, Cause.PAUSED),
+        (Limits(paused=True), Usage(), State.HELD, Cause.PAUSED),
+    ],
+)
+def test_what_admit_asks_in_which_order(allowed: Limits, used: Usage, state: State, cause: Cause) -> None:
+    """RUN-10: pause comes before concurrency and concurrency before the hourly rate; 0 is no limit."""
+    admission = admit(allowed, used, NOW)
+    assert (admission.state, admission.cause) == (state, cause)
+
+
+@given(limits, usages)
+def test_an_admission_can_be_written(allowed: Limits, used: Usage) -> None:
+    """A run that is due goes where NEXT allows it: held with a cause that can end, scheduled ahead of now, or queued."""
+    admission = admit(allowed, used, NOW)
+    assert admission.state in NEXT[State.HELD] | {State.HELD}
+    assert (admission.cause is not Cause.NONE) == (admission.state is State.HELD)
+    assert (admission.due is not None and admission.due > NOW) == (admission.state is State.SCHEDULED)
+
+
+@given(limits, usages)
+def test_whoever_asks_is_turned_away_for_a_limit_only(allowed: Limits, used: Usage) -> None:
+    """RUN-10: a full limit says why it refuses; a pause refuses nobody."""
+    admission = admit(allowed, used, NOW)
+    assert bool(admission.refusal) == (admission.state is not State.QUEUED and admission.cause is not Cause.PAUSED)
+
+
+@given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 20))
+def test_a_row_of_admissions_never_exceeds_a_limit(concurrent: int, hourly: int, asked: int) -> None:
+    """RUN-10: admitting one after the other from what `after` says of the last keeps both limits."""
+    allowed, used, queued = Limits(concurrent, hourly), Usage(), 0
+    for _ in range(asked):
+        admission = admit(allowed, used, NOW)
+        used = after(used, admission, NOW)
+        queued += admission.state is State.QUEUED
+    assert queued == min([asked, *[limit for limit in (concurrent, hourly) if limit]])
+
+
+def test_over_the_rate_a_run_waits_for_the_oldest_to_be_an_hour_old() -> None:
+    """RUN-10: the instant at which the rate frees is when the run is due; one that has passed already means at once, never before now."""
+    assert admit(Limits(max_runs_per_hour=1), Usage(0, 1, NOW + HOUR / 2), NOW).due == NOW + HOUR / 2
+    assert admit(Limits(max_runs_per_hour=1), Usage(0, 1, NOW - HOUR), NOW).due == NOW + timedelta(seconds=1)
+    assert after(Usage(), admit(Limits(), Usage(), NOW), NOW) == Usage(1, 1, NOW + HOUR)
