@@ -1,0 +1,138 @@
+"""The API as the command line calls it: documents in and out, problems as errors."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlsplit
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
+
+from headway.core.errors import Conflict, HeadwayError, Invalid, NotFound, Problem, Unavailable
+
+if TYPE_CHECKING:
+    import httpx
+
+    from headway.cli.output import Output
+    from headway.runtime.settings import ClientSettings
+
+TIMEOUT: Final = 30.0
+PAGE: Final = 200
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+READING: Final = Retrying(
+    stop=stop_after_attempt(4), wait=wait_exponential_jitter(0.1, 1.0), retry=retry_if_exception_type(Unavailable), reraise=True
+)
+WRONG: Final = {400, 405, 413, 415, 422, 428}
+STANDING: Final = {409, 412}
+AWAY: Final = {429, 502, 503, 504}
+
+
+class Api:
+    """One API under an address.  Every call raises Invalid, NotFound, Conflict or Unavailable, as the API says."""
+
+    def __init__(self, http: "httpx.Client") -> None:
+        self._http = http
+
+    def get(self, path: str, **query: Any) -> Any:
+        """Return a document; what is read is asked for again while the API does not answer."""
+        given = {name: value for name, value in query.items() if value not in (None, (), [])}
+        return READING(self._call, "GET", path, params=given)
+
+    def post(self, path: str, document: Mapping[str, Any] | None = None, **query: Any) -> Any:
+        """Send a document, fields that are None left out, and return the answer."""
+        given = {name: value for name, value in (document or {}).items() if value is not None}
+        return self._call("POST", path, json=given, params=query)
+
+    def items(self, path: str, limit: int | None = None, **query: Any) -> list[Any]:
+        """Return the things of a listing, over as many pages as it takes, at most `limit`."""
+        found: list[Any] = []
+        for page in self._pages(path, min(limit or PAGE, PAGE), query):
+            found += page
+            if limit is not None and len(found) >= limit:
+                return found[:limit]
+        return found
+
+    def now(self) -> datetime:
+        """Return the instant by the API's own clock."""
+        return parsedate_to_datetime(READING(self._answer, "GET", "/healthz").headers["Date"])
+
+    def _pages(self, path: str, size: int, query: Mapping[str, Any]) -> Iterator[list[Any]]:
+        cursor = None
+        while True:
+            page = self.get(path, limit=size, cursor=cursor, **query)
+            yield page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def _call(self, method: str, path: str, **request: Any) -> Any:
+        answer = self._answer(method, path, **request)
+        if answer.is_success:
+            return _document(answer)
+        raise problem_of(answer.status_code, _details(answer))
+
+    def _answer(self, method: str, path: str, **request: Any) -> "httpx.Response":
+        import httpx
+
+        try:
+            return self._http.request(method, path, **request)
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            raise Unavailable(
+                f"{self._http.base_url} does not answer ({_why(error)}): start it with `headway up`, or name another with --api"
+            ) from None
+
+
+def problem_of(status: int, details: Mapping[str, Any]) -> HeadwayError:
+    """Return the error that problem details tell of."""
+    code, detail = details.get("code"), str(details.get("detail") or f"the API answered {status}")
+    if status in WRONG:
+        fields = [Problem(str(one.get("field", "")), str(one.get("message", ""))) for one in details.get("errors") or ()]
+        return Invalid(fields or [Problem("", detail)], code=code)
+    if status == 404:
+        return NotFound(detail, code=code)
+    if status in STANDING:
+        return Conflict(detail, code=code)
+    kind: Callable[..., HeadwayError] = Unavailable if status in AWAY else HeadwayError
+    trace = f" (trace id {details['trace_id']})" if "trace_id" in details else ""
+    return kind(detail + trace, code=code)
+
+
+def path_of(kind: str, name: str, after: str = "") -> str:
+    """Return the path of one thing; its name may hold any character."""
+    return f"/v1/{kind}/{quote(name, safe='')}{after}"
+
+
+def api_of(output: "Output") -> Api:
+    """Return the API that `--api` or the settings name.  Raises Invalid."""
+    from headway.runtime.settings import ClientSettings, load
+
+    return connected(load(ClientSettings, api_url=output.api))
+
+
+def connected(settings: "ClientSettings") -> Api:
+    """Return the API of some settings; a proxy of the environment is passed by where the API is on this machine."""
+    import httpx
+
+    url = settings.api_url.reveal()
+    headers = {"Authorization": f"Bearer {settings.api_key.reveal()}"} if settings.api_key else {}
+    http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT, trust_env=urlsplit(url).hostname not in LOOPBACK)
+    return Api(http)
+
+
+def _document(answer: "httpx.Response") -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        raise Unavailable(f"{answer.url} is no Headway API: it answers {answer.headers.get('Content-Type', 'nothing')}") from None
+
+
+def _details(answer: "httpx.Response") -> dict[str, Any]:
+    try:
+        found = answer.json()
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def _why(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,106 @@
+"""What people type, as values: parameters, lengths of time, instants, documents."""
+
+import json
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from headway.core.durations import parse_duration
+from headway.core.errors import Invalid, Problem
+from headway.core.reading import demand
+
+STDIN: Final = "-"
+
+
+def parameters(pairs: Sequence[str], text: str | None) -> dict[str, Any] | None:
+    """Return the parameters of `--json` with those of `-p key=value` over them, None when neither is given.
+
+    A value that is JSON is taken as such, any other as text.  Raises Invalid with every problem.
+    """
+    if not pairs and text is None:
+        return None
+    demand([Problem("-p", f"{pair!r} is not key=value") for pair in pairs if not pair.partition("=")[0] or "=" not in pair])
+    given = (pair.partition("=") for pair in pairs)
+    return {**_mapping(text), **{key: _value(value) for key, _, value in given}}
+
+
+def _mapping(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise Invalid.field("--json", f"is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise Invalid.field("--json", 'must be a mapping, such as {"name": "Ada"}')
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        return text
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+def duration(text: str | None, option: str) -> str | None:
+    """Return a length of time as the API takes it.  Raises Invalid."""
+    if text is not None:
+        parse_duration(text, option)
+    return text
+
+
+def instant(text: str | None, option: str) -> str | None:
+    """Return an instant as ISO 8601 with its offset.  Raises Invalid."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise Invalid.field(option, f"{text!r} is not an instant with its offset: write 2026-01-31T07:00:00Z")
+    return found.isoformat()
+
+
+def read_text(file: str) -> str:
+    """Return what stands in a file, or on stdin for `-`.  Raises Invalid."""
+    try:
+        return sys.stdin.read() if file == STDIN else Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Invalid.field("FILE", f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Invalid.field("FILE", f"{file} is not UTF-8") from None
+
+
+def read_document(file: str) -> dict[str, Any]:
+    """Return the document of a YAML or JSON file.  Raises Invalid, with the line of what cannot be read."""
+    import yaml
+
+    try:
+        document = yaml.load(read_text(file), Loader=_loader())  # noqa: S506 - a SafeLoader with fewer kinds of value
+    except yaml.YAMLError as error:
+        raise Invalid.field("FILE", f"{file} is neither YAML nor JSON: {' '.join(str(error).split())}") from None
+    if not isinstance(document, dict):
+        raise Invalid.field("FILE", f"{file} must hold a mapping with `definitions`")
+    return document
+
+
+def _loader() -> Any:
+    """A loader that leaves instants as the text that they are: documents are JSON, which has none."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    return Loader

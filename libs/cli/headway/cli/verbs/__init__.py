@@ -1,0 +1,1 @@
+"""One module for each group of verbs; its functions read options and hand over."""
