@@ -7,9 +7,10 @@ from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
-from sqlalchemy import Integer, Interval, SmallInteger, Text, Uuid, and_, delete, func, select, update
+from sqlalchemy import Integer, Interval, SmallInteger, Text, Uuid, and_, delete, false, func, select, update
 
 from headway.core.errors import HeadwayError, Unavailable
+from headway.core.safe import MESSAGE_LIMIT, safe_text
 from headway.store.schema import reaction
 from headway.store.statement import array, const, now, param, statement
 from headway.store.tx import Database, Row, Tx
@@ -76,7 +77,9 @@ FAILED: Final = statement(
 PARKED: Final = statement(
     "reaction_parked", select(reaction).where(reaction.c.parked).order_by(reaction.c.run).limit(param("limit", Integer))
 )
-FREE: Final = statement("reaction_free", update(reaction).where(reaction.c.parked).values(parked=False, tries=const(0), next_look_at=now()))
+FREE: Final = statement(
+    "reaction_free", update(reaction).where(reaction.c.parked).values(parked=false(), tries=const(0), next_look_at=now())
+)
 BACKLOG: Final = statement(
     "reaction_backlog",
     select(
@@ -104,7 +107,7 @@ async def done(tx: Tx, owed: Owed) -> None:
 async def failed(tx: Tx, owed: Owed, error: str) -> bool:
     """Count a failed try, look again later and later (2 s x 2^tries, at most 10 min), and say whether it is parked now."""
     wait = timedelta(seconds=min(600, 2 * 2**owed.tries))
-    return bool(await tx.fetch_value(FAILED, run=owed.run, kind=owed.kind, error=error.replace("\x00", "\ufffd")[:3000], wait=wait))
+    return bool(await tx.fetch_value(FAILED, run=owed.run, kind=owed.kind, error=safe_text(error, MESSAGE_LIMIT), wait=wait))
 
 
 async def parked(tx: Tx, limit: int = 100) -> Sequence[Row]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Boolean, Integer, SmallInteger, Table, Text, Uuid, and_, func, literal_column, or_, select, union_all
+from sqlalchemy import Boolean, Integer, SmallInteger, Table, Text, Uuid, and_, cast, func, literal_column, null, or_, select, union_all
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.sql.selectable import Select
 
@@ -23,7 +23,7 @@ def _columns(table: Table) -> list[ColumnElement[Any]]:
     shared: list[ColumnElement[Any]] = [table.c.id, table.c.state, *[table.c[name] for name in LASTING]]
     if table is run_done:
         return [*shared, literal_column("0::smallint", SmallInteger).label("cause"), *[table.c[name] for name in _ENDED]]
-    return [*shared, table.c.cause, *[literal_column("NULL", run_done.c[name].type).label(name) for name in _ENDED]]
+    return [*shared, table.c.cause, *[cast(null(), run_done.c[name].type).label(name) for name in _ENDED]]
 
 
 @dataclass(frozen=True, slots=True)
