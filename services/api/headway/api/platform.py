@@ -1,6 +1,6 @@
 """What routes are given: the adapters of this process, and who is asking."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, NamedTuple, Protocol
 from uuid import UUID
@@ -27,8 +27,11 @@ class Runs(Protocol):
     async def enqueue_many(self, asks: Sequence[Ask]) -> Sequence[Accepted]:
         """Accept all of these runs or none, in their order.  Raises NotFound, Conflict or Unavailable."""
 
-    async def cancel(self, ids: Sequence[UUID], *, actor: str, reason: str) -> object:
-        """Cancel what does not run, and ask for the end of what does."""
+    async def check(self, asks: Sequence[Ask]) -> None:
+        """Return when all of these runs would be accepted; raise what `enqueue_many` would raise."""
+
+    async def cancel(self, ids: Sequence[UUID], *, actor: str, reason: str) -> Mapping[UUID, str]:
+        """Cancel what does not run, ask for the end of what does, and say of each whether it is cancelled, cancelling or final."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Runs as the API shows them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -150,7 +151,7 @@ class Attempt(BaseModel):
     error: SafeError | None
 
 
-def attempts_of(run: Row, kept: list[Row]) -> list[Attempt]:
+def attempts_of(run: Row, kept: Sequence[Row]) -> list[Attempt]:
     """Return the attempts of a run; the one under way, and a first one that succeeded, are shown from the run itself."""
     shown = [Attempt.model_validate({**row, "outcome": AttemptOutcome(row["outcome"]).name.lower()}) for row in kept]
     number = run["attempt"]

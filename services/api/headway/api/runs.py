@@ -1,6 +1,7 @@
 """Runs: asked for, read, cancelled."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from headway.api.history import Event, history
 from headway.api.inputs import Asked, IdempotencyKey, Instant, Page, Text, XCorrelationId
 from headway.api.platform import Caller, Here, Platform, Who
 from headway.api.run_views import Attempt, Run, RunAccepted, RunContent, RunPage, RunsAccepted, StateName, attempts_of
-from headway.core.errors import Conflict, NotFound
+from headway.core.errors import Conflict, Invalid, NotFound, Problem
 from headway.core.run import FINAL, State
 from headway.store import attempts, audit, progress, runs
 from headway.store.tx import Row, Tx
@@ -51,6 +52,7 @@ async def create_run(
     wanted = with_headers(wanted, idempotency_key, x_correlation_id)
     [prepared] = await prepare(here.database, [wanted], who, paths=[""])
     if wanted.dry_run:
+        await here.runs.check([prepared.ask])
         response.status_code = 200
         return _unwritten(prepared)
     accepted = await here.runs.enqueue(prepared.ask)
@@ -66,10 +68,12 @@ async def create_runs(
     """Ask for several runs, all of them or none."""
     items = [one.model_copy(update={"correlation": one.correlation or x_correlation_id}) for one in wanted.runs]
     prepared = await prepare(here.database, items, who, paths=[f"runs[{index}]." for index in range(len(items))])
-    if wanted.dry_run:
-        response.status_code = 200
-        return RunsAccepted(runs=[_unwritten(one) for one in prepared])
-    accepted = await here.runs.enqueue_many([one.ask for one in prepared])
+    with _by_position():
+        if wanted.dry_run:
+            await here.runs.check([one.ask for one in prepared])
+            response.status_code = 200
+            return RunsAccepted(runs=[_unwritten(one) for one in prepared])
+        accepted = await here.runs.enqueue_many([one.ask for one in prepared])
     return RunsAccepted(runs=[RunAccepted.of(one, item.definition) for one, item in zip(accepted, items, strict=True)])
 
 
@@ -107,7 +111,7 @@ async def read_attempts(run_id: UUID, here: Here, who: Who) -> list[Attempt]:
     """Read every attempt of a run, in order."""
     async with here.database.begin() as tx:
         row = await _found(tx, run_id, who)
-        return attempts_of(row, list(await attempts.of_run(tx, run_id)))
+        return attempts_of(row, await attempts.of_run(tx, run_id))
 
 
 @router.get("/{run_id}/history")
@@ -121,9 +125,21 @@ async def read_history(run_id: UUID, here: Here, who: Who) -> list[Event]:
 @router.post("/{run_id}:cancel")
 async def cancel_run(run_id: UUID, here: Here, who: Who, wanted: CancelRequest | None = None) -> Run:
     """Cancel a run: at once if it does not run, by a wish to its worker if it does.  One that is cancelled stays so."""
+    reason = wanted.reason if wanted else ""
     if await _is_open(here, who, run_id):
-        await here.runs.cancel([run_id], actor=who.actor, reason=wanted.reason if wanted else "")
+        done = await here.runs.cancel([run_id], actor=who.actor, reason=reason)
+        async with here.database.once() as tx:
+            await audit.write(tx, audit.Entry(who.actor, "run.cancel", f"run:{run_id}", who.tenant, reason, new=done[run_id]))
     return await _shown(here, who, run_id)
+
+
+@contextmanager
+def _by_position() -> Iterator[None]:
+    """Name what is wrong with one of several asks as the request named it."""
+    try:
+        yield
+    except Invalid as error:
+        raise Invalid([Problem(one.field.replace("asks[", "runs[", 1), one.message) for one in error.problems]) from error
 
 
 async def _is_open(here: Platform, who: Caller, run_id: UUID) -> bool:
