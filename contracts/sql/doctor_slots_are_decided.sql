@@ -1,0 +1,3 @@
+SELECT headway.schedule.id
+FROM headway.schedule
+WHERE headway.schedule.broken IS NOT NULL AND headway.schedule.enabled
