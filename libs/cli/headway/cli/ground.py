@@ -1,16 +1,15 @@
 """The database that verbs work on directly: the one of the settings, or else the embedded one that `headway up` made."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final
 
 from headway.cli.embedded.cluster import EmbeddedPostgres
 from headway.cli.embedded.home import Home, default_home
+from headway.core.errors import Unavailable
+from headway.runtime.logs import configure_logs
 from headway.runtime.settings import Connections, UpSettings, load
 from headway.store.tx import Database
-
-IN_MEMORY: Final = "memory"
 
 
 def home_of(settings: UpSettings) -> Path:
@@ -24,15 +23,26 @@ async def connections() -> AsyncIterator[Connections]:
 
     Raises Invalid where no database is named and none was made.
     """
+    configure_logs("warning", "auto")
     settings = load(UpSettings)
     if settings.database_url is not None or Home(home_of(settings).absolute()).major is None:
-        yield load(Connections, broker_url=settings.broker_url)
+        found = load(Connections, broker_url=settings.broker_url)
+        with _named(found):
+            yield found
         return
     server = EmbeddedPostgres(home_of(settings))
     try:
         yield load(Connections, database_url=await server.start(), broker_url=settings.broker_url)
     finally:
         await server.stop()
+
+
+@contextmanager
+def _named(found: Connections) -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        raise Unavailable(f"{found.database_url} cannot be used: {error}; is HEADWAY_DATABASE_URL right?", code=error.code) from error
 
 
 @asynccontextmanager

@@ -77,7 +77,7 @@ def _maintain(ctx: typer.Context) -> None:
 def scan(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME|all", help="The scan.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say which scans would run.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how many rows each would move, and move none.")] = False,
 ) -> None:
     """Run one scan, or all, once."""
     scan_now(output_of(ctx), name, dry_run=dry_run)
@@ -87,7 +87,9 @@ def scan_now(output: Output, name: str, *, dry_run: bool) -> None:
     """Run the scan and say how many rows it moved on."""
     import asyncio
 
+    from headway.runtime.logs import configure_logs
     from headway.runtime.settings import MaintenanceSettings, load
 
-    found = asyncio.run(service("maintenance").scan_once(load(MaintenanceSettings), name))
+    configure_logs("warning", "auto")
+    found = asyncio.run(service("maintenance").scan_once(load(MaintenanceSettings), name, dry_run=dry_run))
     output.table([{"scan": scan, "found": count} for scan, count in found.items()], ("scan", "found"), none="nothing was scanned")
