@@ -10,6 +10,7 @@ from headway.broker.connect import connect
 from headway.broker.port import Broker
 from headway.core.errors import Invalid
 from headway.maintenance.pulse import Pulse
+from headway.maintenance.rehearsal import Rehearsal
 from headway.maintenance.scans import STEPS, Ground, scans
 from headway.runtime.life import Life
 from headway.runtime.process import serve as serve_process
@@ -36,16 +37,17 @@ async def run(settings: MaintenanceSettings, life: Life, *, database: Database |
                 life.start_loop(scan.name, pulse.watched(scan), scan.period)
 
 
-async def scan_once(settings: MaintenanceSettings, name: str) -> Mapping[str, int]:
-    """Run one scan, or `all`, once and say how many rows each moved on.  Raises Invalid for a scan that there is not."""
+async def scan_once(settings: MaintenanceSettings, name: str, *, dry_run: bool = False) -> Mapping[str, int]:
+    """Run one scan, or `all`, once and say how many rows each moved on, or in a dry run would move; Invalid for one that there is not."""
     if name != "all" and name not in STEPS:
         raise Invalid.field("scan", f"{name!r} is not a scan: choose all, {', '.join(STEPS)}")
     async with AsyncExitStack() as stack:
         database = await _database(settings, stack)
+        if dry_run:
+            return await _pass(Ground(Rehearsal(database.pool, database.schema), settings, lambda queued: None), name)
         broker = await _broker(settings, stack)
         announcer = Announcer(broker)
-        ground = Ground(database, settings, lambda queued: announcer.put(hints.created(map(_hint, queued))))
-        found = {scan.name: (await scan.step()).found for scan in scans(ground) if name in ("all", scan.name)}
+        found = await _pass(Ground(database, settings, lambda queued: announcer.put(hints.created(map(_hint, queued)))), name)
         await announcer.flush()
         return found
 
@@ -53,6 +55,10 @@ async def scan_once(settings: MaintenanceSettings, name: str) -> Mapping[str, in
 def serve(**code: Any) -> int:
     """Be the maintenance process; answers the exit code."""
     return serve_process(NAME, MaintenanceSettings, run, **code)
+
+
+async def _pass(ground: Ground, name: str) -> Mapping[str, int]:
+    return {scan.name: (await scan.step()).found for scan in scans(ground) if name in ("all", scan.name)}
 
 
 async def _database(settings: MaintenanceSettings, stack: AsyncExitStack) -> Database:
