@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from asyncio import Task
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import structlog
 import uvloop
 
-from headway.core.errors import Invalid, Unavailable
+from headway.core.errors import Conflict, Invalid, Problem, Unavailable
 from headway.runtime.health import Scope
 from headway.runtime.health_server import serve_health
 from headway.runtime.life import Life
@@ -40,8 +40,9 @@ Run: TypeAlias = Callable[[S, Life], Awaitable[None]]
 def serve(name: str, settings_type: type[S], run: Run[S], **code: Any) -> int:
     """Be the process of a service: `run` opens what it needs and lives until `life.stopping` is set.
 
-    `code` holds settings that win over all others.  Answers the exit code: 0 stopped when asked to, 1 died, 2 bad settings (all of them
-    said on stderr), 3 a dependency could not be reached at the start, 128 + n ended at once by a second signal n.
+    `code` holds settings that win over all others.  Answers the exit code: 0 stopped when asked to, 1 died, 2 bad settings or a database
+    schema that does not fit (all of it said on stderr), 3 a dependency could not be reached at the start, 128 + n ended at once by a
+    second signal n.
     """
     try:
         settings = load(settings_type, **code)
@@ -101,13 +102,18 @@ async def _outcome(work: Task[None], signals: "Signals") -> int:
 def _verdict(error: BaseException) -> int:
     """The exit code that an error asks for, said once."""
     causes = list(leaves(error))
-    if all(isinstance(cause, Invalid) for cause in causes):
-        raise Invalid([problem for cause in causes if isinstance(cause, Invalid) for problem in cause.problems])
+    if all(isinstance(cause, Invalid | Conflict) for cause in causes):
+        raise Invalid([problem for cause in causes for problem in _problems(cause)])
     if all(isinstance(cause, Unavailable) for cause in causes):
         log.error("dependency could not be reached", error="; ".join(str(cause) for cause in causes))
         return UNREACHABLE
     log.critical("process died", exc_info=error)
     return DIED
+
+
+def _problems(error: BaseException) -> Sequence[Problem]:
+    """What a person has to put right: settings, or a database that is not fit for this release."""
+    return error.problems if isinstance(error, Invalid) else [Problem("", str(error))]
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:

@@ -1,7 +1,7 @@
 """The settings of each kind of process, as one frozen class each."""
 
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -11,6 +11,7 @@ from headway.runtime.settings.units import Fraction, Port, Seconds, Zone
 from headway.runtime.settings.urls import BrokerUrl, DatabaseUrl, HttpUrl, SecretText, Url
 
 BEATS_IN_A_LEASE: Final = 2
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 
 class Configured(Origin):
@@ -42,7 +43,7 @@ class Connections(Configured):
 class ProcessSettings(Configured):
     """What every process has, whatever its service."""
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe events that are logged.")
+    log_level: LogLevel = Field("info", description="Least severe events that are logged.")
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="Form of a log line; auto: console on a terminal, else json."
     )
@@ -114,7 +115,8 @@ class WorkerSettings(Settings):
 class UpSettings(ProcessSettings):
     """`headway up`"""
 
-    home: Path = Field(Path(".headway"), description="Folder of the embedded database.")
+    home: Path = Field(Path(".headway"), description="Folder of the embedded database; for root, if it is not set, /var/lib/headway.")
+    log_level: LogLevel = Field("warning", description="Least severe events that are logged beside what is said to people.")
     database_url: DatabaseUrl | None = Field(None, description="PostgreSQL to be used in the place of the embedded one.")
     broker_url: BrokerUrl = Field(Url.parse("memory://", ("memory",)), description="RabbitMQ to be used in the place of the memory broker.")
     drain_seconds: Seconds = Field(3, description="How long work that is under way may take to end when the process is asked to stop.")
