@@ -27,6 +27,7 @@ CLAIMS_TO_WAIT: Final = 2
 SATURATED_AFTER: Final = 0.1
 FEW_IDS: Final = 10
 PROBE: Final = 0.1
+STALE_IDS: Final = 50
 
 
 class Supply(NamedTuple):
@@ -64,6 +65,7 @@ class Intake:
         self._kept: dict[UUID, int] = {}
         self._next_look = 0.0
         self._last_look = 0.0
+        self._look_again = False
         self._poor_hints = False
         self._full_since: float | None = None
         self._looking_only = False
@@ -95,16 +97,17 @@ class Intake:
             self.supply.slots.give(self.queue, free - taken)
         if claimed:
             self._begin(claimed, session, path)
-        return await self._following(free, taken, path)
+        return self._following(free, taken)
 
     async def _claim(self, free: int) -> tuple[list[Claimed], UUID, str]:
         session = self.supply.lease.session.id
-        look_due = time.monotonic() >= self._next_look
-        if not look_due and (self._inbox or self._kept) and not self._looking_only:
+        hinted = bool(self._inbox or self._kept) and not self._looking_only
+        now = time.monotonic()
+        if hinted and now < self._next_look and not (self._look_again and self._poor_hints):
             return await self._claim_hinted(session, free), session, "hint"
-        if not look_due:
-            return [], session, "none"
-        return await self._look(session, free), session, "fill"
+        if self._look_again or now >= self._next_look:
+            return await self._look(session, free), session, "fill"
+        return [], session, "none"
 
     async def _claim_hinted(self, session: UUID, free: int) -> list[Claimed]:
         deliveries = self._open_hints(free)
@@ -115,14 +118,19 @@ class Intake:
         for id_ in ids:
             del self._kept[id_]
         self._age_kept()
-        self._judge(len(deliveries), len(ids))
+        self._poor_hints = len(deliveries) >= self.many and len(ids) < FEW_IDS * len(deliveries)
+        self._look_again |= self._poor_hints and time.monotonic() >= self._last_look + PROBE
+        if not claimed and len(ids) >= STALE_IDS:
+            await self._drop_hints()
         return claimed
 
-    def _judge(self, deliveries: int, ids: int) -> None:
-        """Note whether hints come thick and name few runs each: then a look may do better, tried ten times a second at most."""
-        self._poor_hints = deliveries >= self.many and ids < FEW_IDS * deliveries
-        if self._poor_hints:
-            self._next_look = min(self._next_look, self._last_look + PROBE)
+    async def _drop_hints(self) -> None:
+        """Let go of hints that lag behind what looks have found already: the next look finds whatever they still name."""
+        stale = list(self._inbox)
+        self._inbox.clear()
+        self._kept.clear()
+        self._look_again = True
+        await self.consumer.acknowledge(stale)
 
     def _open_hints(self, free: int) -> list[Delivery]:
         """Read deliveries until enough ids are known, or all are read; what cannot be read is buried."""
@@ -142,16 +150,15 @@ class Intake:
     def _age_kept(self) -> None:
         waited = {id_: claims + 1 for id_, claims in self._kept.items()}
         self._kept = {id_: claims for id_, claims in waited.items() if claims < CLAIMS_TO_WAIT}
-        if len(self._kept) < len(waited):
-            self._next_look = 0.0
+        self._look_again |= len(self._kept) < len(waited)
 
     async def _look(self, session: UUID, free: int) -> list[Claimed]:
         async with self.supply.database.once() as tx:
             found = await claim_next(tx, session, self.queue, handlers=self.supply.handlers, limit=free)
         self._last_look = time.monotonic()
-        full = len(found) == free
-        self._next_look = 0.0 if full else time.monotonic() + CLOCK.jitter(self.look_seconds)
-        await self._rest_consumer(full)
+        self._next_look = self._last_look + CLOCK.jitter(self.look_seconds)
+        self._look_again = len(found) == free
+        await self._rest_consumer(self._look_again)
         return found
 
     async def _rest_consumer(self, full: bool) -> None:
@@ -174,8 +181,7 @@ class Intake:
         if self._full_since is None:
             self._full_since = now
         elif now - self._full_since >= SATURATED_AFTER and not self._looking_only:
-            self._looking_only = True
-            self._next_look = 0.0
+            self._looking_only = self._look_again = True
             await self._give_back()
         return Next(sleep=timedelta(seconds=SATURATED_AFTER))
 
@@ -188,11 +194,11 @@ class Intake:
         else:
             self.supply.slots.give(self.queue, len(claimed))
 
-    async def _following(self, free: int, taken: int, path: str) -> Next:
+    def _following(self, free: int, taken: int) -> Next:
         if taken < free:
             self.supply.slots.content(self.queue)
         waiting = bool(self._inbox or self._kept) and not self._looking_only
         due = self._next_look - time.monotonic()
-        if waiting or due <= 0:
+        if waiting or self._look_again or due <= 0:
             return Next(taken, again=True)
         return Next(taken, sleep=timedelta(seconds=due))

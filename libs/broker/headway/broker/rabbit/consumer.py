@@ -127,6 +127,7 @@ class RabbitConsumer:
                 if self._wanted:
                     await subscription.start()
                 self._current = subscription
+            self._arrived.set()  # what came before `_current` was known has woken nobody
             self._attached.set()
             await subscription.lost.wait()
         finally:
