@@ -12,6 +12,7 @@ from headway.core.errors import Invalid
 from headway.maintenance.pulse import Pulse
 from headway.maintenance.rehearsal import Rehearsal
 from headway.maintenance.scans import STEPS, Ground, scans
+from headway.runtime.broker_watch import watch_broker
 from headway.runtime.life import Life
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import MaintenanceSettings
@@ -31,6 +32,7 @@ async def run(settings: MaintenanceSettings, life: Life, *, database: Database |
         ground = Ground(database, settings, lambda queued: announcer.put(hints.created(map(_hint, queued))))
         async with life:
             life.start("announce", announcer.run())
+            watch_broker(life, broker)
             pulse = Pulse()
             life.health.add("maintenance", pulse.check)
             for scan in scans(ground):

@@ -12,6 +12,7 @@ from headway.broker import hints
 from headway.broker.announcer import Announcer
 from headway.broker.port import Broker, Consumer
 from headway.messages.channels import DEFINITION_CHANGED
+from headway.runtime.broker_watch import watch_broker
 from headway.runtime.life import Life
 from headway.runtime.loops import Next, Wake
 from headway.runtime.metrics import (
@@ -24,6 +25,7 @@ from headway.runtime.metrics import (
 from headway.runtime.settings import SchedulerSettings
 from headway.scheduler.cache import Schedules
 from headway.scheduler.decide import Decided, Verdict, decide_due
+from headway.scheduler.react import Reactions
 from headway.scheduler.refresh import Refresh
 from headway.store.tx import Database
 
@@ -45,6 +47,7 @@ class Scheduler:
         self.decide_wake = Wake()
         self.refresh_wake = Wake()
         self.last_decision: datetime | None = None
+        self.reactions = Reactions(settings.reactions, database, broker)
         self._clock_offset = timedelta()
 
     async def run(self, life: Life) -> None:
@@ -59,6 +62,8 @@ class Scheduler:
             life.start_loop("refresh", self.refresh_once, timedelta(seconds=self.knobs.refresh_seconds), wake=self.refresh_wake)
             life.start_loop("decide", self.decide_once, timedelta(seconds=self.knobs.longest_sleep_seconds), wake=self.decide_wake)
             life.health.add("scheduler", self.check)
+            watch_broker(life, self.broker)
+            await self.reactions.start(life)
         await self.announcer.flush()
 
     async def decide_once(self) -> Next:

@@ -17,16 +17,19 @@ from headway.broker.port import Broker, Delivery
 from headway.core.run import FINAL
 from headway.messages import MOST_RUNS, RunCancel, Unparseable, parse
 from headway.messages.channels import CONTROL
+from headway.runtime.broker_watch import watch_broker
 from headway.runtime.life import Life
 from headway.runtime.loops import Next
 from headway.runtime.metrics import WORKER_IN_FLIGHT, WORKER_SLOTS
 from headway.runtime.settings import WorkerSettings
 from headway.sdk.app import Headway
+from headway.sdk.sync import sync
 from headway.store.claim import Claimed
 from headway.store.enqueue import Accepted
 from headway.store.gates import Placed
 from headway.store.tx import Database
 from headway.worker.builtin import BUILT_IN
+from headway.worker.completions import completions
 from headway.worker.crew import Crew, Tools, Why
 from headway.worker.intake import Intake, Shape, Supply
 from headway.worker.lease import Lease
@@ -39,6 +42,7 @@ from headway.worker.slots import Slots
 log = structlog.get_logger(__name__)
 SWEEP: Final = timedelta(milliseconds=100)
 SECOND: Final = timedelta(seconds=1)
+SYNC: Final = timedelta(minutes=5)
 HAND_BACK_PART: Final = 0.2
 
 
@@ -48,6 +52,7 @@ class Worker:
     def __init__(self, settings: WorkerSettings, app: Headway, database: Database, broker: Broker) -> None:
         knobs = settings.worker
         self.settings = settings
+        self.app = app
         self.database = database
         self.broker = broker
         self.announcer = Announcer(broker)
@@ -110,6 +115,8 @@ class Worker:
             life.start(f"hints.{queue}", intake.pump())
             life.start_loop(f"claim.{queue}", intake.step, shape.look, wake=intake.wake)
         life.start("control", self._listen())
+        life.start_loop("sync", self._sync, SYNC)
+        watch_broker(life, self.broker)
         life.health.add("worker", self.check)
 
     def check(self) -> tuple[bool, Mapping[str, Any]]:
@@ -138,6 +145,11 @@ class Worker:
     async def _sweep(self) -> Next:
         WORKER_IN_FLIGHT.set(self.slots.in_use)
         return Next(await self.crew.sweep(), sleep=SWEEP if self.crew.executions else None)
+
+    async def _sync(self) -> int:
+        """Write what the code declares, again and again: it is idempotent, and tells schedulers of what it changed."""
+        saved = await sync(self.database, self.app, actor="worker", announcer=self.announcer)
+        return sum(1 for one in saved if one.change)
 
     async def _listen(self) -> None:
         consumer = await self.broker.listen(CONTROL)
@@ -180,6 +192,7 @@ class Worker:
     def _concluded(self, concluded: Concluded) -> None:
         self.seen.settled([run for run in concluded.settled if run.state in FINAL], concluded.at)
         self.announcer.put(hints.created(map(_hint, concluded.queued), at=concluded.at))
+        self.announcer.put(completions(concluded, publish_all=self.settings.publish_all_completions))
 
     async def _announce(self, made: Sequence[Accepted]) -> None:
         self.announcer.put(hints.created([hints.Queued(run.id, run.queue, run.priority) for run in made]))

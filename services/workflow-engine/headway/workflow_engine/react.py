@@ -8,6 +8,7 @@ from headway.broker.consume import ENGINES, CountedConsumer
 from headway.broker.port import Broker
 from headway.messages import RunCompleted
 from headway.messages.channels import ENGINE_COMPLETIONS
+from headway.runtime.broker_watch import watch_broker
 from headway.runtime.life import Life
 from headway.runtime.settings import WorkflowEngineSettings
 from headway.store import reactions
@@ -33,7 +34,8 @@ class Engine:
         counted = CountedConsumer(self.broker, consumer, (RunCompleted,), self.handle, patience=ENGINES, probe=self.probe)
         async with life:
             life.health.add("workflow-engine", lambda: (consumer.alive, {"consumer_alive": consumer.alive}))
-            life.start_loop("completions", counted.step, timedelta(milliseconds=1))
+            watch_broker(life, self.broker)
+            life.start_loop("completions", counted.step, timedelta(seconds=1), full=1)
             life.start_loop("reactions", self.look, timedelta(seconds=self.knobs.look_seconds), full=self.knobs.batch)
         await consumer.close()
 
