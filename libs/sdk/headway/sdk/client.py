@@ -30,7 +30,7 @@ from headway.store.enqueue import Accepted
 from headway.store.tx import Database, Row, Tx
 
 KEYS_TOGETHER: Final = timedelta(milliseconds=100)
-KEY_ALONE: Final = timedelta(milliseconds=1900)
+KEY_APART: Final = timedelta(milliseconds=1900)
 FIRST_LOOK: Final = 0.02
 LONGEST_LOOK: Final = 1.0
 FLUSH: Final = timedelta(seconds=2)
@@ -49,7 +49,7 @@ class Client:
         self.created_by = created_by
         self.announcer = Announcer(broker)
         self._plain: Gathering[Ask, Accepted] = Gathering(self._accept)
-        self._keyed: Gathering[Ask, Accepted] = Gathering(self._accept_keyed)
+        self._keyed: Gathering[Ask, Accepted] = Gathering(self._accept)
         self._telling: Task[None] | None = None
         self._adapters = AsyncExitStack()
 
@@ -159,15 +159,9 @@ class Client:
             raise NotFound(f"run: there is no run {run_id}")
         return row
 
-    async def _accept(self, asks: Sequence[Ask]) -> list[Answer]:
-        answers = await self.database.transact(partial(accept, asks=asks))
-        self._accepted(answers)
-        return answers
-
-    async def _accept_keyed(self, asks: Sequence[Ask]) -> list[Answer]:
-        """Accept asks with keys.  A key that somebody else is taking holds up those beside it for a moment only."""
-        wait = KEYS_TOGETHER if len(asks) > 1 else KEY_ALONE
-        answers = await self.database.transact(partial(accept, asks=asks, wait=wait))
+    async def _accept(self, asks: Sequence[Ask], *, apart: bool) -> list[Answer]:
+        """Accept asks.  A key that somebody else is taking holds up those beside it for a moment only, then it stands apart."""
+        answers = await self.database.transact(partial(accept, asks=asks, wait=KEY_APART if apart else KEYS_TOGETHER))
         self._accepted(answers)
         return answers
 

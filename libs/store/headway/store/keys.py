@@ -71,11 +71,10 @@ async def take(tx: Tx, claims: Sequence[Claim], *, wait: timedelta = WAIT) -> di
     one of the keys does not end within `wait`.
     """
     values = {name: list(column) for name, column in zip(Claim._fields, zip(*sorted(claims), strict=True), strict=True)}
-    identity = {name: values[name] for name in ("tenant", "definition", "key")}
     async with _waiting_at_most(tx, wait):
-        await tx.execute(FORGET, **identity)
+        await tx.execute(FORGET, **values)
         await tx.execute(TAKE, **values)
-    found = {row["asked"]: row for row in await tx.fetch(FIND, **identity, run=values["run"])}
+    found = {row["asked"]: row for row in await tx.fetch(FIND, **values)}
     answers: dict[UUID, UUID | Conflict] = {}
     for claim in claims:
         standing = found.get(claim.run)
