@@ -4,8 +4,6 @@ from contextlib import AsyncExitStack, closing
 from datetime import timedelta
 from typing import Any, Final
 
-import structlog
-
 from headway.api.cursors import Cursors
 from headway.api.listening import bind, serve_until, server
 from headway.api.origin import gatekeeper, require_closed
@@ -22,8 +20,6 @@ from headway.runtime.settings import ApiSettings
 from headway.sdk.client import Client
 from headway.store.migrate import check_current
 from headway.store.tx import Database
-
-log = structlog.get_logger(__name__)
 
 NAME: Final = "api"
 PROBE: Final = timedelta(seconds=5)
@@ -42,9 +38,9 @@ async def run(settings: ApiSettings, life: Life, *, database: Database | None = 
         http = server(gatekeeper(app, settings.api), life.drain)
         async with life:
             _watch(life, database, broker)
+            life.health.add("http", lambda: (http.started, {"host": settings.api.host, "port": listening.getsockname()[1]}))
             life.start("announce", platform.announcer.run())
             life.start("http", serve_until(life.stopping, http, listening), drains=True)
-            log.info("api listens", host=settings.api.host, port=listening.getsockname()[1])
         await platform.announcer.flush()
 
 

@@ -113,7 +113,7 @@ async def put_definition(name: Name, document: Document, desk: Desk, if_match: I
     if document.setdefault("name", name) != name:
         raise Invalid.field("name", f"differs from the name in the path, {name!r}")
     outcome = await saving.put(desk.database, parse(document, desk.who.tenant), desk.who, if_match)
-    if outcome.saved[0].change == "created":
+    if outcome.saved[0].change == saving.CREATED:
         desk.response.status_code = 201
     return await desk.saved(outcome)
 

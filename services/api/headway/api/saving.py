@@ -16,6 +16,7 @@ from headway.store import audit, catalogue, definitions, schedules
 from headway.store.definitions import Saved
 from headway.store.tx import Database, Row, Tx
 
+CREATED: Final = "created"
 DELETED: Final = "deleted"
 Edit = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -57,7 +58,10 @@ async def put(database: Database, draft: DefinitionDraft, who: Caller, if_match:
     async def save(tx: Tx) -> Outcome:
         row = await definitions.lock(tx, draft.name, who.tenant)
         require_version(row, if_match, needed=row is not None)
-        return Outcome([await catalogue.save(tx, draft, actor=who.actor)], tx.now)
+        saved = await catalogue.save(tx, draft, actor=who.actor)
+        if row is None and saved.change != CREATED:  # somebody else created it between the two
+            require_version(row, None, needed=True)
+        return Outcome([saved], tx.now)
 
     return await database.transact(save)
 
