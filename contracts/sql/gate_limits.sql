@@ -1,12 +1,11 @@
--- $1 over_limit_1
--- $2 since
--- $3 definitions
-SELECT headway.definition.id, headway.definition.max_concurrent_runs, headway.definition.max_runs_per_hour, headway.definition.over_limit = $1::VARCHAR AS refuse, headway.definition.paused_at IS NOT NULL AS paused, (SELECT count(*) AS count_1
+-- $1 since
+-- $2 definitions
+SELECT headway.definition.id, headway.definition.max_concurrent_runs, headway.definition.max_runs_per_hour, headway.definition.over_limit = 'refuse' AS refuse, headway.definition.paused_at IS NOT NULL AS paused, (SELECT count(*) AS count_1
 FROM headway.run
 WHERE headway.run.definition_id = headway.definition.id AND headway.run.gated AND headway.run.state IN (2, 3)) AS active, (SELECT coalesce(sum(headway.rate_bucket.runs), 0) AS coalesce_1
 FROM headway.rate_bucket
-WHERE headway.rate_bucket.definition = headway.definition.id AND headway.rate_bucket.minute > $2::TIMESTAMP WITH TIME ZONE) AS last_hour, (SELECT min(headway.rate_bucket.minute) AS min_1
+WHERE headway.rate_bucket.definition = headway.definition.id AND headway.rate_bucket.minute > $1::TIMESTAMP WITH TIME ZONE) AS last_hour, (SELECT min(headway.rate_bucket.minute) AS min_1
 FROM headway.rate_bucket
-WHERE headway.rate_bucket.definition = headway.definition.id AND headway.rate_bucket.minute > $2::TIMESTAMP WITH TIME ZONE) AS oldest
+WHERE headway.rate_bucket.definition = headway.definition.id AND headway.rate_bucket.minute > $1::TIMESTAMP WITH TIME ZONE) AS oldest
 FROM headway.definition
-WHERE headway.definition.id = any($3::UUID[])
+WHERE headway.definition.id = any($2::UUID[])

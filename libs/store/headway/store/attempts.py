@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-import orjson
 from sqlalchemy import Integer, SmallInteger, Text, Uuid, select
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from headway.core.outcome import Result, SafeError
 from headway.core.run import Settlement
+from headway.store.documents import json_text
 from headway.store.schema import attempt
 from headway.store.statement import INSTANT, given, param, statement
 from headway.store.tx import Row, Tx
@@ -70,8 +70,8 @@ async def of_run(tx: Tx, run_id: UUID) -> Sequence[Row]:
 
 
 def result_text(result: Result | None) -> str | None:
-    """Return a result as the JSON text that rows hold."""
-    return None if result is None else orjson.dumps(result).decode()
+    """Return a result as the JSON text that rows hold.  Raises Invalid when it cannot be written."""
+    return None if result is None else json_text(result, "result")
 
 
 def error_document(error: SafeError | None) -> dict[str, str] | None:

@@ -43,6 +43,7 @@ class CancelDone(NamedTuple):
 async def cancel(tx: Tx, ids: Sequence[UUID], *, actor: str, reason: str = "") -> CancelDone:
     """Cancel open runs.  An id that is in no list of the answer was final already, or never existed."""
     why = reason or f"cancelled by {actor}"
+    await gates.lock_of(tx, ids)
     held = await holding.listed(tx, ids)
     idle = [one.open for one in held if one.open.state is not State.RUNNING]
     ended = await settle(tx, [_ended(open_run, Cancelled(why), tx) for open_run in idle])
@@ -54,6 +55,7 @@ async def cancel(tx: Tx, ids: Sequence[UUID], *, actor: str, reason: str = "") -
 async def force(tx: Tx, grace: timedelta, limit: int = 200) -> list[Settled]:
     """End runs that were asked to stop longer ago than the grace; their handlers may still be running outside."""
     ids = [row["id"] for row in await tx.fetch(UNHEARD, grace=grace, limit=limit)]
+    await gates.lock_of(tx, ids)
     held = [one for one in await holding.listed(tx, ids) if one.open.cancel_reason is not None]
     forced = [
         Verdict(one.open.id, one.open.attempt, decide(one.open, Cancelled(one.open.cancel_reason or "", forced=True), tx.now), one.session)

@@ -10,6 +10,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from headway.core.definition import DefinitionDraft, backoff_document
 from headway.core.ids import make_id
+from headway.core.run import State
+from headway.store.documents import as_stored
 from headway.store.schema import definition, definition_version, run
 from headway.store.statement import array, const, now, param, statement
 from headway.store.tx import Row, Tx
@@ -99,15 +101,21 @@ LIST: Final = statement(
     .limit(param("limit", Integer)),
 )
 REMOVE: Final = statement("definition_remove", delete(definition).where(_mine).returning(definition.c.id))
+_regated = (
+    select(run.c.id)
+    .where(run.c.definition_id == param("of", Uuid), run.c.gated.is_distinct_from(param("gate", definition.c.gated.type)))
+    .order_by(run.c.id)
+    .with_for_update()
+    .cte("regated")
+    .prefix_with("MATERIALIZED")
+)
 GATE_RUNS: Final = statement(
     "definition_gate_runs",
-    update(run)
-    .where(run.c.definition_id == param("of", Uuid), run.c.gated.is_distinct_from(param("gate", definition.c.gated.type)))
-    .values(gated=param("gate", definition.c.gated.type)),
+    update(run).where(run.c.id == _regated.c.id).values(gated=param("gate", definition.c.gated.type)),
 )
 OPEN_RUNS: Final = statement(
     "definition_open_runs",
-    select(run.c.id).where(run.c.definition_id == param("of", Uuid), run.c.state < const(3)).order_by(run.c.id),
+    select(run.c.id).where(run.c.definition_id == param("of", Uuid), run.c.state < const(State.RUNNING)).order_by(run.c.id),
 )
 COUNT_OPEN: Final = statement(
     "definition_count_open", select(func.count()).select_from(run).where(run.c.definition_id == param("of", Uuid))
@@ -129,8 +137,8 @@ def meaning(draft: DefinitionDraft) -> dict[str, Any]:
     columns = {name: getattr(draft, name) for name in _MEANING}
     return columns | {
         "backoff": backoff_document(draft.backoff),
-        "parameters": dict(draft.parameters),
-        "parameter_spec": dict(draft.parameter_spec) if draft.parameter_spec else None,
+        "parameters": as_stored(dict(draft.parameters), "parameters"),
+        "parameter_spec": as_stored(dict(draft.parameter_spec), "parameter_spec") if draft.parameter_spec else None,
         "watch": watch,
     }
 

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import delete, exists, func, or_, select, text
+from sqlalchemy import delete, exists, func, or_, select, text, union_all
 from sqlalchemy.sql.expression import Executable
 
+from headway.core.ask import Origin
 from headway.core.run import Cause, State
+from headway.core.slot import DecisionKind
 from headway.store.schema import definition, reaction, run, run_done, schedule, session, slot, slot_range
 from headway.store.sessions import SessionState
 from headway.store.statement import Statement, const, now, statement
@@ -42,14 +44,14 @@ def _invariant(name: str, promise: str, query: Executable) -> Invariant:
 
 _other: Final = slot_range.alias("other")
 _late: Final = text("interval '60 seconds'")
+_of_slots: Final = union_all(
+    *[select(table.c.schedule, table.c.slot_at).where(table.c.origin == const(Origin.SLOT)) for table in (run, run_done)]
+).subquery("of_slots")
 INVARIANTS: Final = (
     _invariant(
         "one_run_for_a_slot",
         "at most one run that is no replay or backfill for a slot",
-        select(run_done.c.schedule)
-        .where(run_done.c.origin == const(1))
-        .group_by(run_done.c.schedule, run_done.c.slot_at)
-        .having(func.count() > const(1)),
+        select(_of_slots.c.schedule).group_by(_of_slots.c.schedule, _of_slots.c.slot_at).having(func.count() > const(1)),
     ),
     _invariant(
         "slots_outside_ranges",
@@ -74,7 +76,7 @@ INVARIANTS: Final = (
         "fired_slots_have_runs",
         "every slot that fired has its run, as long as retention keeps it",
         select(slot.c.schedule).where(
-            slot.c.decision == const(1),
+            slot.c.decision == const(DecisionKind.FIRED),
             or_(slot.c.run.is_(None), slot.c.decided_at > now() - text("interval '1 hour'")),
             ~exists().where(run.c.id == slot.c.run),
             ~exists().where(run_done.c.id == slot.c.run),

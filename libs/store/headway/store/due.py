@@ -12,28 +12,19 @@ from headway.store.schema import run
 from headway.store.statement import INSTANT, const, now, param, statement
 from headway.store.tx import Tx
 
-_head = (
-    select(run.c.id, run.c.gated)
+_due = (
+    select(run.c.id)
     .where(run.c.state == const(State.SCHEDULED), run.c.available_at <= param("now", INSTANT))
     .order_by(run.c.available_at, run.c.id)
     .limit(param("limit", Integer))
-    .with_for_update(skip_locked=True)
-    .cte("head")
-    .prefix_with("MATERIALIZED")
 )
-_released = (
-    update(run)
-    .where(run.c.id == _head.c.id, ~_head.c.gated)
-    .values(state=const(State.QUEUED))
-    .returning(run.c.id, run.c.queue, run.c.priority)
-    .cte("released")
-)
+_head = _due.where(~run.c.gated).with_for_update(skip_locked=True).cte("head").prefix_with("MATERIALIZED")
 RELEASE_DUE: Final = statement(
     "due_release",
-    select(_head.c.id, _head.c.gated, _released.c.queue, _released.c.priority).select_from(
-        _head.outerjoin(_released, _released.c.id == _head.c.id)
-    ),
+    update(run).where(run.c.id == _head.c.id).values(state=const(State.QUEUED)).returning(run.c.id, run.c.queue, run.c.priority),
 )
+# Not locked: gates come before runs, and admit looks at each run again when it has locked it.
+GATED_DUE: Final = statement("due_gated", _due.where(run.c.gated))
 UNTIL_NEXT: Final = statement("due_until_next", select(func.min(run.c.available_at) - now()).where(run.c.state == const(State.SCHEDULED)))
 
 
@@ -45,12 +36,12 @@ class Released(NamedTuple):
 
 
 async def release(tx: Tx, limit: int = 1000) -> Released:
-    """Queue or hold at most `limit` scheduled runs that are due; never one that is not."""
+    """Queue or hold scheduled runs that are due, at most `limit` with gates and as many without; never one that is not."""
     rows = await tx.fetch(RELEASE_DUE, now=tx.now, limit=limit)
-    queued = [Placed(row["id"], State.QUEUED, row["queue"], row["priority"]) for row in rows if not row["gated"]]
-    gated: list[UUID] = [row["id"] for row in rows if row["gated"]]
+    gated: list[UUID] = [row["id"] for row in await tx.fetch(GATED_DUE, now=tx.now, limit=limit)]
+    queued = [Placed(row["id"], State.QUEUED, row["queue"], row["priority"]) for row in rows]
     queued += [run for run in await place(tx, gated) if run.state is State.QUEUED]
-    return Released(len(rows), queued)
+    return Released(len(rows) + len(gated), queued)
 
 
 async def until_next(tx: Tx) -> timedelta | None:

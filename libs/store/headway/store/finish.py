@@ -89,6 +89,7 @@ FINISH_IDLE: Final = statement("settle_idle", _finishing(run.c.state < const(Sta
 _going_on = given(
     "o", ids=Uuid, attempts=Integer, states=SmallInteger, dues=INSTANT, failures=SmallInteger, crashes=SmallInteger, reasons=Text
 ).c
+# `started_at` stays: it is when the run was last started, and the attempt's row needs it.
 RELEASE: Final = statement(
     "settle_release",
     update(run)
@@ -100,7 +101,6 @@ RELEASE: Final = statement(
         crashes=func.coalesce(_going_on.crashes, run.c.crashes),
         reason=_going_on.reasons,
         session=null(),
-        started_at=null(),
         deadline_at=null(),
     )
     .returning(run.c.id, run.c.state, *[run.c[name] for name in _MOVED]),

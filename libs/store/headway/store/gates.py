@@ -8,16 +8,18 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, SmallInteger, Text, Uuid, cast, func, or_, select, update
+from sqlalchemy import Integer, SmallInteger, Text, Uuid, and_, cast, func, literal_column, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from headway.core.gate import Admission, Limits, Usage, admit, after
+from headway.core.gate import HOUR, Admission, Limits, Usage, admit, after
 from headway.core.run import Cause, State
 from headway.store.schema import definition, rate_bucket, run
-from headway.store.statement import INSTANT, array, const, given, param, statement
+from headway.store.statement import INSTANT, array, const, given, now, param, statement
 from headway.store.tx import Row, Tx
 
 WAITERS_LOOKED_AT: Final = 32
+# A bucket is a minute wide: its last run is an hour old when the minute after that hour ends.
+COUNTED_FOR: Final = HOUR + timedelta(minutes=1)
 
 
 class Placed(NamedTuple):
@@ -35,13 +37,19 @@ LOCK: Final = statement(
 )
 CANDIDATES: Final = statement(
     "gate_candidates",
-    select(run.c.id, run.c.definition_id, run.c.queue, run.c.priority)
-    .where(run.c.id == func.any(array("ids", Uuid)), run.c.state < const(State.QUEUED))
+    select(run.c.id, run.c.definition_id, run.c.queue, run.c.priority, run.c.state, run.c.cause)
+    .where(
+        run.c.id == func.any(array("ids", Uuid)),
+        or_(run.c.state == const(State.HELD), and_(run.c.state == const(State.SCHEDULED), run.c.available_at <= now())),
+    )
     .order_by(run.c.id)
     .with_for_update(),
 )
 DEFINITIONS: Final = statement(
     "gate_definitions", select(func.distinct(run.c.definition_id)).where(run.c.id == func.any(array("ids", Uuid)))
+)
+GATED: Final = statement(
+    "gate_of_runs", select(func.distinct(run.c.definition_id)).where(run.c.id == func.any(array("ids", Uuid)), run.c.gated)
 )
 LIMITS: Final = statement(
     "gate_limits",
@@ -49,7 +57,7 @@ LIMITS: Final = statement(
         definition.c.id,
         definition.c.max_concurrent_runs,
         definition.c.max_runs_per_hour,
-        (definition.c.over_limit == "refuse").label("refuse"),
+        (definition.c.over_limit == literal_column("'refuse'", Text)).label("refuse"),
         definition.c.paused_at.is_not(None).label("paused"),
         select(func.count())
         .where(run.c.definition_id == definition.c.id, run.c.gated, run.c.state.in_([const(State.QUEUED), const(State.RUNNING)]))
@@ -104,6 +112,11 @@ async def lock(tx: Tx, definitions: Iterable[UUID]) -> None:
         await tx.execute(LOCK, definition=definition_id)
 
 
+async def lock_of(tx: Tx, ids: Sequence[UUID]) -> None:
+    """Take the gates that these runs hold or wait for; whoever moves runs does so before it locks them."""
+    await lock(tx, [row[0] for row in map(_values, await tx.fetch(GATED, ids=list(ids)))])
+
+
 async def place(tx: Tx, ids: Sequence[UUID]) -> list[Placed]:
     """Admit runs that are due: each becomes queued, held with its cause, or scheduled for later.  Order in, order of admission."""
     if not ids:
@@ -142,24 +155,26 @@ def _values(row: Row) -> tuple[Any, ...]:
 
 
 async def _facts(tx: Tx, definitions: Sequence[UUID]) -> tuple[dict[UUID, Limits], dict[UUID, Usage]]:
-    rows = await tx.fetch(LIMITS, definitions=list(definitions), since=tx.now - timedelta(hours=1))
+    rows = await tx.fetch(LIMITS, definitions=list(definitions), since=tx.now - COUNTED_FOR)
     limits = {row["id"]: Limits(row["max_concurrent_runs"], row["max_runs_per_hour"], row["refuse"], row["paused"]) for row in rows}
     usage = {row["id"]: Usage(row["active"], int(row["last_hour"]), _frees_at(row["oldest"])) for row in rows}
     return limits, usage
 
 
 def _frees_at(oldest: datetime | None) -> datetime | None:
-    return None if oldest is None else oldest + timedelta(hours=1, minutes=1)
+    return None if oldest is None else oldest + COUNTED_FOR
 
 
 async def _write(tx: Tx, decided: Sequence[tuple[Row, Admission]], limits: dict[UUID, Limits]) -> None:
-    await tx.execute(
-        PLACE,
-        ids=[row["id"] for row, _ in decided],
-        states=[int(admission.state) for _, admission in decided],
-        causes=[int(admission.cause) for _, admission in decided],
-        dues=[admission.due for _, admission in decided],
-    )
+    moving = [(row, admission) for row, admission in decided if _moves(row, admission)]
+    if moving:
+        await tx.execute(
+            PLACE,
+            ids=[row["id"] for row, _ in moving],
+            states=[int(admission.state) for _, admission in moving],
+            causes=[int(admission.cause) for _, admission in moving],
+            dues=[admission.due for _, admission in moving],
+        )
     counted: dict[UUID, int] = {}
     for row, admission in decided:
         key = row["definition_id"]
@@ -168,6 +183,10 @@ async def _write(tx: Tx, decided: Sequence[tuple[Row, Admission]], limits: dict[
     if counted:
         minute = tx.now.replace(second=0, microsecond=0)
         await tx.execute(COUNT, definition=list(counted), runs=list(counted.values()), minute=minute)
+
+
+def _moves(row: Row, admission: Admission) -> bool:
+    return admission.due is not None or (row["state"], row["cause"]) != (admission.state, admission.cause)
 
 
 def _placement(row: Row, admission: Admission, limits: dict[UUID, Limits]) -> Placed:

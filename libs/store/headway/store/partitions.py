@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from headway.store.faults import translated
 from headway.store.tx import Tx
 
 DAYS_AHEAD: Final = 40
@@ -70,7 +71,8 @@ def _day(name: str, prefix: str) -> date | None:
 
 async def _standing(tx: Tx) -> list[dict[str, str]]:
     sql = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relispartition"
-    return [dict(row) for row in await tx.connection.fetch(sql, tx.schema)]
+    with translated():
+        return [dict(row) for row in await tx.connection.fetch(sql, tx.schema)]
 
 
 async def _make(tx: Tx, part: Partition) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from headway.core.errors import LeaseLost
 from headway.core.run import State
+from headway.core.safe import safe_text
 from headway.store.fence import Fence
 from headway.store.schema import run, run_progress
 from headway.store.statement import const, now, param, statement
@@ -33,7 +34,7 @@ OF_RUN: Final = statement("progress_of_run", select(run_progress).where(run_prog
 
 async def report(tx: Tx, fence: Fence, percent: int, message: str) -> None:
     """Record progress, 0 to 100, with a message of at most 2,000 characters.  Raises LeaseLost when the fence no longer stands."""
-    said = message.replace("\x00", "\ufffd")[:MESSAGE_LIMIT]
+    said = safe_text(message, MESSAGE_LIMIT)
     if await tx.execute(REPORT, **fence._asdict(), percent=max(0, min(100, percent)), message=said) != 1:
         raise LeaseLost(f"run {fence.run} attempt {fence.attempt} is no longer held by session {fence.session}")
 

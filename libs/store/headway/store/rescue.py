@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, Uuid, select, update
+from sqlalchemy import Integer, Interval, Uuid, select, update
 
 from headway.core.outcome import Lost, Outcome, Timeout
 from headway.core.run import State
@@ -40,6 +40,12 @@ ORPHANS: Final = statement(
     .select_from(run.outerjoin(session, session.c.id == run.c.session))
     .where(run.c.state == const(State.RUNNING), (session.c.id.is_(None)) | (session.c.state == const(SessionState.STOPPED))),
 )
+IS_STOPPED: Final = statement(
+    "rescue_is_stopped", select(session.c.state == const(SessionState.STOPPED)).where(session.c.id == param("session", Uuid))
+)
+_gates = select(run.c.definition_id).distinct().where(run.c.state == const(State.RUNNING), run.c.gated)
+GATES_OF_SESSION: Final = statement("rescue_gates_of_session", _gates.where(run.c.session == param("session", Uuid)))
+GATES_OF_OVERDUE: Final = statement("rescue_gates_of_overdue", _gates.where(run.c.deadline_at < now() - param("grace", Interval)))
 
 
 class Rescued(NamedTuple):
@@ -63,17 +69,14 @@ async def rescue(tx: Tx, session_id: UUID, limit: int = 500) -> Rescued:
     standing = await tx.fetch_value(LOCK_SESSION, session=session_id)
     if standing is not None and await tx.fetch_value(STOP_LAPSED, session=session_id) is None and not await _is_stopped(tx, session_id):
         return Rescued([], [])
+    await gates.lock(tx, [row["definition_id"] for row in await tx.fetch(GATES_OF_SESSION, session=session_id)])
     return await _end(tx, await holding.of_session(tx, session_id, limit), Lost())
 
 
 async def end_overdue(tx: Tx, grace: timedelta, limit: int = 200) -> Rescued:
     """Settle running runs whose deadline passed longer ago than the grace as Timeout, in their worker's place."""
+    await gates.lock(tx, [row["definition_id"] for row in await tx.fetch(GATES_OF_OVERDUE, grace=grace)])
     return await _end(tx, await holding.overdue(tx, grace, limit), Timeout(forced=True))
-
-
-IS_STOPPED: Final = statement(
-    "rescue_is_stopped", select(session.c.state == const(SessionState.STOPPED)).where(session.c.id == param("session", Uuid))
-)
 
 
 async def _is_stopped(tx: Tx, session_id: UUID) -> bool:

@@ -12,6 +12,7 @@ from headway.core.definition import ScheduleDraft
 from headway.core.ids import make_id
 from headway.core.run import State
 from headway.core.schedule.rule import to_mapping
+from headway.store.documents import as_stored
 from headway.store.schema import definition, run, schedule
 from headway.store.statement import INSTANT, array, const, given, now, param, statement
 from headway.store.tx import Row, Tx
@@ -58,6 +59,7 @@ CHANGE: Final = statement(
         version=schedule.c.version + const(1),
         updated_at=now(),
         broken=None,
+        overridden=array("overridden", Text),
         decided_until=case((~schedule.c.enabled & param("new_enabled", Boolean), now()), else_=schedule.c.decided_until),
         **{name: param(f"new_{name}", schedule.c[name].type) for name in _MEANING},
     ),
@@ -97,12 +99,18 @@ LOAD_SOME: Final = statement(
 )
 IDS: Final = statement("schedule_ids", select(schedule.c.id).select_from(_joined).where(_live))
 _moved = given("o", ids=Uuid, versions=Integer, decided=INSTANT, until=INSTANT).c
+# An UPDATE with a join does not order its locks: two schedulers that move the same schedules would deadlock.
+_standing = (
+    select(schedule.c.id, _moved.until)
+    .where(schedule.c.id == _moved.ids, schedule.c.version == _moved.versions, schedule.c.decided_until == _moved.decided)
+    .order_by(schedule.c.id)
+    .with_for_update(of=schedule)
+    .cte("standing")
+    .prefix_with("MATERIALIZED")
+)
 ADVANCE: Final = statement(
     "schedule_advance",
-    update(schedule)
-    .where(schedule.c.id == _moved.ids, schedule.c.version == _moved.versions, schedule.c.decided_until == _moved.decided)
-    .values(decided_until=_moved.until)
-    .returning(schedule.c.id),
+    update(schedule).where(schedule.c.id == _standing.c.id).values(decided_until=_standing.c.until).returning(schedule.c.id),
 )
 _open: Final = select(func.count()).where(run.c.schedule == schedule.c.id, run.c.origin == const(1)).scalar_subquery()
 _pending: Final = (
@@ -210,7 +218,7 @@ async def replace(tx: Tx, owner: Row | Mapping[str, Any], drafts: Sequence[Sched
     """Make a definition's schedules be exactly these, by name, and say whether anything changed.
 
     An unchanged schedule is not touched and keeps its planned slot; a changed one goes on from its last decided slot.  Schedules that
-    came from elsewhere (`source`) stay.
+    came from elsewhere (`source`) stay.  Code never changes `enabled`, nor a field that an operator set over what it declares.
     """
     standing = {row["name"]: row for row in await of_definition(tx, owner["id"], locked=True)}
     changed = False
@@ -229,16 +237,22 @@ async def _save(tx: Tx, owner: Row | Mapping[str, Any], row: Row | None, draft: 
             CREATE, id=make_id(tx.now), of=owner["id"], tenant=owner["tenant"], name=draft.name, source=source, now=tx.now, **_new(wanted)
         )
         return True
-    kept = {name: row[name] if name in row["overridden"] else value for name, value in wanted.items()}
-    if all(row[name] == value for name, value in kept.items()):
+    mine = {"enabled", *row["overridden"]} if source == "code" else set()
+    kept = {name: row[name] if name in mine else value for name, value in wanted.items()}
+    differing = {name for name, value in kept.items() if row[name] != value}
+    if not differing:
         return False
-    await tx.execute(CHANGE, schedule=row["id"], **_new(kept))
+    by_operator = differing if source != "code" and row["source"] == "code" else set()
+    await tx.execute(CHANGE, schedule=row["id"], overridden=sorted({*row["overridden"], *by_operator}), **_new(kept))
     return True
 
 
 def meaning(draft: ScheduleDraft) -> dict[str, Any]:
     """Return the columns that carry a schedule's meaning."""
-    return {name: getattr(draft, name) for name in _MEANING} | {"rule": to_mapping(draft.rule), "parameters": dict(draft.parameters)}
+    return {name: getattr(draft, name) for name in _MEANING} | {
+        "rule": to_mapping(draft.rule),
+        "parameters": as_stored(dict(draft.parameters), "parameters"),
+    }
 
 
 def _new(columns: Mapping[str, Any]) -> dict[str, Any]:

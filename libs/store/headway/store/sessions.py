@@ -11,6 +11,7 @@ from sqlalchemy import Interval, Text, Uuid, and_, delete, exists, func, insert,
 from sqlalchemy.types import Integer
 
 from headway.core.errors import LeaseLost
+from headway.core.run import State
 from headway.store.schema import run, session
 from headway.store.statement import array, const, now, param, statement
 from headway.store.tx import Row, Tx
@@ -76,7 +77,7 @@ RENEW: Final = statement(
         session.c.lease_until,
         now().label("now"),
         select(func.array_agg(run.c.id))
-        .where(run.c.session == session.c.id, run.c.state == const(3), run.c.cancel_requested_at.is_not(None))
+        .where(run.c.session == session.c.id, run.c.state == const(State.RUNNING), run.c.cancel_requested_at.is_not(None))
         .scalar_subquery()
         .label("wishes"),
     ),
@@ -95,7 +96,7 @@ PRUNE: Final = statement(
     "session_prune",
     delete(session).where(
         session.c.lease_until < now() - param("age", Interval),
-        ~exists().where(run.c.session == session.c.id, run.c.state == const(3)),
+        ~exists().where(run.c.session == session.c.id, run.c.state == const(State.RUNNING)),
     ),
 )
 
