@@ -43,7 +43,8 @@ def start_two_of_each(fleet: Fleet) -> None:
 
 def start_one(fleet: Fleet, role: str) -> None:
     """Start one service as the platform runs it."""
-    fleet.start(role, *(("--queue", "default") if role == "worker" else ()), HEADWAY_API__PORT=str(free_port()))
+    few = ("--queue", "default", "--concurrency", "10")
+    fleet.start(role, *(few if role == "worker" else ()), HEADWAY_API__PORT=str(free_port()))
 
 
 def free_port() -> int:
