@@ -15,14 +15,19 @@ Call: TypeAlias = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Depends:
-    """Marks a parameter whose value `factory` makes: as its default, or inside of `Annotated[...]`.
+class Dependency:
+    """The mark that `Depends` leaves at a parameter."""
+
+    factory: Callable[..., Any]
+
+
+def Depends(factory: Callable[..., Any]) -> Any:  # noqa: N802  # stands at a parameter, where it reads as a mark
+    """Mark a parameter whose value `factory` makes: as its default, or inside of `Annotated[...]`.
 
     A factory is a function, a coroutine function, a class, or a generator, plain or async, that yields the value once and cleans up
     after it.  It may take a `Run` and dependencies of its own.
     """
-
-    factory: Callable[..., Any]
+    return Dependency(factory)
 
 
 class Kind(Enum):

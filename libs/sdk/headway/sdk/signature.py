@@ -12,7 +12,7 @@ from typing_extensions import TypedDict, is_typeddict
 
 from headway.core.errors import Invalid, Problem
 from headway.core.reading import demand
-from headway.sdk.dependencies import Depends, Kind, Recipe
+from headway.sdk.dependencies import Dependency, Kind, Recipe
 from headway.sdk.run import Run
 
 UNFIT: Final = frozenset({Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.POSITIONAL_ONLY})
@@ -38,7 +38,7 @@ class _Sorted:
 
     free: Mapping[str, Parameter]
     run: str | None
-    dependencies: Mapping[str, Depends]
+    dependencies: Mapping[str, Dependency]
 
 
 def plan_of(function: Callable[..., Any], called: str) -> Plan:
@@ -53,7 +53,7 @@ def plan_of(function: Callable[..., Any], called: str) -> Plan:
     return Plan(adapter, adapter.validator.validate_json, whole, found.run, recipes)
 
 
-def recipe_of(depends: Depends, path: str) -> Recipe:
+def recipe_of(depends: Dependency, path: str) -> Recipe:
     """Return how to make a dependency.  Raises Invalid when its factory takes anything but the run and dependencies."""
     found = _sort(depends.factory, path)
     missing = [name for name, parameter in found.free.items() if parameter.default is Parameter.empty]
@@ -93,11 +93,11 @@ def _annotated(function: Callable[..., Any]) -> Any:
     return unwrapped if inspect.isroutine(unwrapped) else type(unwrapped).__call__
 
 
-def _marked(parameter: Parameter) -> Depends | None:
-    if isinstance(parameter.default, Depends):
+def _marked(parameter: Parameter) -> Dependency | None:
+    if isinstance(parameter.default, Dependency):
         return parameter.default
     if get_origin(parameter.annotation) is Annotated:
-        return next((extra for extra in get_args(parameter.annotation)[1:] if isinstance(extra, Depends)), None)
+        return next((extra for extra in get_args(parameter.annotation)[1:] if isinstance(extra, Dependency)), None)
     return None
 
 

@@ -14,6 +14,7 @@ from headway.core.errors import Invalid
 
 DEEPEST: Final = 64
 NOT_STORABLE: Final = "not_storable"
+_PLAIN_ONLY: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _SIMPLE: Final = frozenset({int, str, bool, type(None)})
 
 
@@ -25,7 +26,7 @@ def json_text(value: Any, field: str) -> str:
 def plain_json(value: Any, field: str) -> Any:
     """Return a value as JSON has it: itself if it is plain.  Raises Invalid on the field when it is not storable."""
     try:
-        _checked(value, orjson.dumps(value), field)
+        _checked(value, orjson.dumps(value, option=_PLAIN_ONLY), field)
     except TypeError:
         return orjson.loads(json_text(value, field))
     return value
@@ -48,13 +49,14 @@ def _checked(value: Any, text: bytes, field: str) -> bytes:
 
 def _complaint(value: Any) -> str:
     """Say what is wrong with a value that has been written, or nothing: NaN was written as null."""
-    level: list[Any] = [value]
+    inside: list[Any] = [value]
     for _ in range(DEEPEST + 1):
-        if any(type(one) is float and not isfinite(one) for one in level):
+        if any(type(one) is float and not isfinite(one) for one in inside):
             return "holds a number that is not finite"
-        level = [inner for one in level for inner in _inside(one) if type(inner) not in _SIMPLE]
-        if not level:
+        containers = [one for one in inside if type(one) is not float]
+        if not containers:
             return ""
+        inside = [inner for one in containers for inner in _inside(one) if type(inner) not in _SIMPLE]
     return f"is nested deeper than {DEEPEST} levels"
 
 
