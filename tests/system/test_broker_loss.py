@@ -1,6 +1,5 @@
 """The broker is disposable: whatever happens to it, accepted work is done, once."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
@@ -29,10 +28,7 @@ async def test_creates_succeed_while_the_broker_is_down(own: Fleet, rabbit_node:
     own.start("worker", "--queue", "default")
     await own.until("SELECT count(*) = 1 FROM headway.session WHERE kind = 'worker'")
     await rabbit_node.kill()
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    await enqueue(own, "nap", 50)
-    assert loop.time() - began < 2
+    assert await enqueue(own, "nap", 50) < 1
     await own.until("SELECT count(*) = 50 FROM headway.run_done WHERE state = 4", within=10)
 
 

@@ -1,5 +1,6 @@
 """Two of each service: every slot fires once, runs are shared, and no single death loses or doubles anything."""
 
+import asyncio
 import random
 import signal
 import socket
@@ -20,15 +21,19 @@ OPEN = "SELECT count(*) = 0 FROM headway.run WHERE definition <> 'tick'"
 SEED = 20
 
 
-async def enqueue(fleet: Fleet, definition: str, count: int, params: str | None = None) -> None:
-    """Create runs as an application does, and hint at them."""
+async def enqueue(fleet: Fleet, definition: str, count: int, params: str | None = None) -> float:
+    """Create runs as an application does, hint at them, and say how many seconds the create took."""
     database = await Database.open(fleet.database_url, size=2)
     broker = connect(fleet.broker_url)
     await broker.open()
     try:
         client = Client(database, broker, created_by="test")
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         await client.enqueue_many([Ask(definition, params=params) for _ in range(count)])
+        took = loop.time() - began
         await client.close()
+        return took
     finally:
         await broker.close()
         await database.close()
