@@ -5,6 +5,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
+from uuid import UUID
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
@@ -76,6 +77,8 @@ class Api:
 
         try:
             return self._http.request(method, path, **request)
+        except (httpx.ReadTimeout, httpx.WriteTimeout):
+            raise Unavailable(f"{self._http.base_url} took longer than {TIMEOUT:g} s: look at its log, then try again") from None
         except (httpx.TransportError, httpx.InvalidURL) as error:
             raise Unavailable(
                 f"{self._http.base_url} does not answer ({_why(error)}): start it with `headway up`, or name another with --api"
@@ -100,6 +103,14 @@ def problem_of(status: int, details: Mapping[str, Any]) -> HeadwayError:
 def path_of(kind: str, name: str, after: str = "") -> str:
     """Return the path of one thing; its name may hold any character."""
     return f"/v1/{kind}/{quote(name, safe='')}{after}"
+
+
+def path_of_id(kind: str, text: str, after: str = "") -> str:
+    """Return the path of one thing that is known by its id.  Raises Invalid for what is no id."""
+    try:
+        return path_of(kind, str(UUID(text)), after)
+    except ValueError:
+        raise Invalid.field(kind.rstrip("s").upper(), f"{text!r} is not an id: headway {kind} list shows them") from None
 
 
 def api_of(output: "Output") -> Api:

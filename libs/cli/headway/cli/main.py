@@ -7,7 +7,19 @@ import typer
 
 from headway.cli.output import Format, Output
 from headway.cli.root import Root, example, tell_of_crash
-from headway.cli.verbs import broker, db, dead, definitions, doctor, imports, init, run, runs, schedules, services, sync, up
+from headway.cli.verbs.broker import app as broker
+from headway.cli.verbs.db import app as db
+from headway.cli.verbs.dead import app as dead
+from headway.cli.verbs.definitions import app as definitions
+from headway.cli.verbs.doctor import register as doctor
+from headway.cli.verbs.imports import app as imports
+from headway.cli.verbs.init import register as init
+from headway.cli.verbs.run import register as run
+from headway.cli.verbs.runs import app as runs
+from headway.cli.verbs.schedules import app as schedules
+from headway.cli.verbs.services import register as services
+from headway.cli.verbs.sync import register as sync
+from headway.cli.verbs.up import register as up
 
 app = typer.Typer(
     cls=Root,
@@ -31,10 +43,18 @@ def _globals(
     ctx.obj = Output(output, colour=not no_color, api=api)
 
 
-for one in (up, init, services, run, sync, doctor):
-    one.register(app)
-for group in (runs, definitions, schedules, dead, broker, db, imports):
-    app.add_typer(group.app, name=group.NAME)
+for register in (up, init, services, run, sync, doctor):
+    register(app)
+for name, group in {
+    "runs": runs,
+    "definitions": definitions,
+    "schedules": schedules,
+    "dead": dead,
+    "broker": broker,
+    "db": db,
+    "import": imports,
+}.items():
+    app.add_typer(group, name=name)
 
 
 def main() -> None:

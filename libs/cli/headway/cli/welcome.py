@@ -1,8 +1,10 @@
 """What `headway up` says."""
 
+import json
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from headway.cli.verbs.run import printed
 from headway.core.run import FINAL, State
 from headway.runtime.life import Life
 from headway.runtime.settings import Url
@@ -50,7 +52,7 @@ def ended_line(run: Any) -> str:
     """Return how a run ended, as one line."""
     span: timedelta | None = run["finished_at"] - run["started_at"] if run["started_at"] else None
     took = f" in {span.total_seconds() * 1000:.0f} ms" if span is not None else ""
-    result = f": {run['result']}" if run["result"] is not None else ""
+    result = f": {printed(json.loads(run['result']))}" if run["result"] is not None else ""
     return f"first run: {run['definition']} {State(run['state']).name.lower()}{took}{result}  (headway runs show {run['id']})"
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from types import ModuleType
+from typing import Any, Final, NamedTuple
 
 import typer
 
@@ -51,13 +52,24 @@ KINDS: Final[Mapping[str, type[Settings]]] = {
 }
 
 
+class Parts(NamedTuple):
+    """What is run together: an application, named as somebody named it, and the module of each service."""
+
+    target: str
+    app: Headway
+    modules: Mapping[str, ModuleType]
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that is decided before anything is started."""
 
-    target: str
-    app: Headway
+    parts: Parts
     services: Mapping[str, Settings]
+
+    @property
+    def app(self) -> Headway:
+        return self.parts.app
 
     @property
     def api(self) -> ApiSettings:
@@ -67,17 +79,20 @@ class Plan:
 
     def at(self, url: Url) -> "Plan":
         """The same plan with the database that was found or started."""
-        return Plan(self.target, self.app, {name: one.model_copy(update={"database_url": url}) for name, one in self.services.items()})
+        return Plan(self.parts, {name: one.model_copy(update={"database_url": url}) for name, one in self.services.items()})
 
 
 def serve(target: str | None, port: int | None, data: Path | None) -> int:
-    """Be the whole platform until a signal; answers the exit code."""
-    return process.serve("up", UpSettings, partial(_run, target or SAMPLE, port), home=data)
+    """Be the whole platform until a signal; answers the exit code.  Raises Invalid for an application that cannot be used."""
+    target = target or SAMPLE
+    modules = {name: service(name) for name in SERVICES}  # a second's work that no event loop should stand still for
+    parts = Parts(target, application(target), modules)
+    return process.serve("up", UpSettings, partial(_run, parts, port), home=data)
 
 
-def plan(settings: UpSettings, target: str, port: int | None) -> Plan:
-    """Decide everything.  Raises Invalid for settings, an application or a port that cannot be used."""
-    app = application(target)
+def plan(settings: UpSettings, parts: Parts, port: int | None) -> Plan:
+    """Decide everything.  Raises Invalid for settings or a port that cannot be used."""
+    app = parts.app
     shared = {
         "database_url": settings.database_url or YET_UNKNOWN,
         "broker_url": settings.broker_url,
@@ -85,7 +100,7 @@ def plan(settings: UpSettings, target: str, port: int | None) -> Plan:
     }
     groups: Mapping[str, Any] = {"api": {"port": port} if port else None, "worker": queues_of(app, load(WorkerSettings, **shared))}
     services = {name: load(KINDS[name], **shared, **({name: groups[name]} if name in groups else {})) for name in SERVICES}
-    made = Plan(target, app, services)
+    made = Plan(parts, services)
     require_free(made.api.api.host, made.api.api.port)
     return made
 
@@ -98,8 +113,8 @@ def require_free(host: str, port: int) -> None:
         raise Invalid.field("--port", f"cannot listen on {host}:{port}: {error.strerror}; name another port with --port") from None
 
 
-async def _run(target: str, port: int | None, settings: UpSettings, life: Life) -> None:
-    made = plan(settings, target, port)
+async def _run(parts: Parts, port: int | None, settings: UpSettings, life: Life) -> None:
+    made = plan(settings, parts, port)
     async with AsyncExitStack() as stack:
         url = settings.database_url
         if url is None:
@@ -122,7 +137,7 @@ async def _live(made: Plan, settings: UpSettings, life: Life, client: Client) ->
     async with whole:
         for name, child in lives.items():
             more = {"app": made.app} if name == "worker" else {}
-            whole.start(name, service(name).run(made.services[name], child, **more), drains=True)
+            whole.start(name, made.parts.modules[name].run(made.services[name], child, **more), drains=True)
         whole.start_loop("sync", synced, SYNC_EVERY)
         whole.start("welcome", _welcome(made, settings, life, client.database, [child.started for child in lives.values()]))
     typer.echo("stopped; everything is kept")
@@ -134,7 +149,7 @@ async def _welcome(made: Plan, settings: UpSettings, life: Life, database: Datab
         await event.wait()
     life.started.set()
     where = str(settings.database_url) if settings.database_url else f"{home_of(settings)} (embedded)"
-    typer.echo(welcome.greeting(made.api.api, where, settings.broker_url, made.target, sorted(made.app.jobs)))
+    typer.echo(welcome.greeting(made.api.api, where, settings.broker_url, made.parts.target, sorted(made.app.jobs)))
     typer.echo(await welcome.first_ended(database, life))
 
 

@@ -1,1 +1,1 @@
-"""One module for each group of verbs; its functions read options and hand over."""
+"""The verbs, a module for each group of them: functions that read options and hand over."""

@@ -1,13 +1,11 @@
 """`headway broker`: make the broker whole again."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from headway.cli.output import output_of
 from headway.cli.root import example, verbs
-
-NAME: Final = "broker"
 
 app = verbs("The broker.", "headway broker rebuild")
 

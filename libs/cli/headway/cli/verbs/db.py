@@ -10,7 +10,6 @@ from headway.cli.root import NO, complain, example, verbs
 if TYPE_CHECKING:
     from headway.runtime.settings import Connections
 
-NAME: Final = "db"
 URL: Final = "HEADWAY_DATABASE_URL=postgresql://user:password@localhost/headway"
 
 app = verbs("The schema of the database.", f"{URL} headway db migrate")

@@ -9,7 +9,6 @@ from headway.cli.output import output_of
 from headway.cli.root import example, verbs
 from headway.core.errors import NotFound
 
-NAME: Final = "dead"
 COLUMNS: Final = ("id", "type", "origin", "tries", "reason")
 REACTION_COLUMNS: Final = ("run", "kind", "tries", "last_error")
 

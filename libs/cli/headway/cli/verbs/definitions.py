@@ -7,7 +7,6 @@ import typer
 from headway.cli.output import Output, output_of
 from headway.cli.root import example, verbs
 
-NAME: Final = "definitions"
 COLUMNS: Final = ("name", "handler", "queue", "enabled", "version", "source", "description")
 SCHEDULE_COLUMNS: Final = ("name", "cron", "every", "zone", "enabled", "id")
 

@@ -1,13 +1,11 @@
 """`headway import`: definitions from what other schedulers keep."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from headway.cli.output import output_of
 from headway.cli.root import NO, complain, example, verbs
-
-NAME: Final = "import"
 
 app = verbs("Definitions from other schedulers.", "headway import crontab /etc/crontab --user-column --dry-run")
 

@@ -114,10 +114,16 @@ def conclude(output: Output, api: "Api", run: dict[str, Any]) -> None:
     if output.json:
         output.document({**run, "result": result})
     elif result is not None:
-        typer.echo(result if isinstance(result, str) else json.dumps(result, indent=2, ensure_ascii=False))
+        typer.echo(printed(result))
     if run["state"] != SUCCEEDED:
         complain(ending(run))
         raise typer.Exit(NO)
+
+
+def printed(result: Any) -> str:
+    """Return a result as a person reads it; what a handler returned that was no mapping stands under `value`."""
+    value = result["value"] if isinstance(result, dict) and result.keys() == {"value"} else result
+    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def ending(run: dict[str, Any]) -> str:

@@ -12,7 +12,6 @@ from headway.cli.root import example, verbs
 from headway.core.durations import parse_duration
 from headway.core.errors import Invalid
 
-NAME: Final = "runs"
 COLUMNS: Final = ("id", "definition", "state", "outcome", "attempt", "created_at", "finished_at", "reason")
 FIELDS: Final = (
     "id",
@@ -89,21 +88,21 @@ def _span(text: str) -> Any:
 @app.command(epilog=example("headway runs show 01a2b3c4-0000-7000-8000-000000000000"))
 def show(ctx: typer.Context, run: Run) -> None:
     """Show a run with its attempts, what it was given, its output and its history."""
-    from headway.cli.client import api_of, path_of
+    from headway.cli.client import api_of, path_of_id
 
     api = api_of(output_of(ctx))
-    document = api.get(path_of("runs", run))
-    parts = {name: api.get(path_of("runs", run, f"/{name}")) for name in ("content", "attempts", "history")}
+    document = api.get(path_of_id("runs", run))
+    parts = {name: api.get(path_of_id("runs", run, f"/{name}")) for name in ("content", "attempts", "history")}
     write(output_of(ctx), {**document, **parts})
 
 
 @app.command(epilog=example("headway runs cancel RUN --reason 'wrong customer'"))
 def cancel(ctx: typer.Context, run: Run, reason: Annotated[str, typer.Option(help="Why; kept with the run.")] = "") -> None:
     """Cancel a run: at once if it waits, by a wish to its worker if it runs."""
-    from headway.cli.client import api_of, path_of
+    from headway.cli.client import api_of, path_of_id
 
     output = output_of(ctx)
-    document = api_of(output).post(path_of("runs", run, ":cancel"), {"reason": reason})
+    document = api_of(output).post(path_of_id("runs", run, ":cancel"), {"reason": reason})
     if output.json:
         output.document(document)
     else:

@@ -8,7 +8,6 @@ from headway.cli.output import output_of
 from headway.cli.root import example, verbs
 from headway.core.errors import NotFound
 
-NAME: Final = "schedules"
 COLUMNS: Final = ("id", "definition", "name", "cron", "every", "zone", "enabled", "decided_until", "broken")
 SLOT_COLUMNS: Final = ("slot_at", "decision", "reason", "effective_at", "run")
 SLOTS: Final = 10
@@ -28,11 +27,11 @@ def list_(ctx: typer.Context, definition: Annotated[str | None, typer.Option(hel
 @app.command(epilog=example("headway schedules show hello/default"))
 def show(ctx: typer.Context, schedule: Annotated[str, typer.Argument(help="Its id, or DEFINITION/NAME.")]) -> None:
     """Show a schedule and what was decided of its newest slots."""
-    from headway.cli.client import api_of, path_of
+    from headway.cli.client import api_of, path_of_id
 
     output, api = output_of(ctx), api_of(output_of(ctx))
-    document = api.get(path_of("schedules", identity(api, schedule)))
-    slots = api.items(path_of("schedules", document["id"], "/slots"), SLOTS)
+    document = api.get(path_of_id("schedules", identity(api, schedule)))
+    slots = api.items(path_of_id("schedules", document["id"], "/slots"), SLOTS)
     if output.json:
         output.document({**document, "slots": slots})
         return
