@@ -12,12 +12,13 @@ from headway.core.ask import Ask
 from headway.core.errors import Conflict, HeadwayError, Invalid, NotFound
 from headway.core.outcome import Cancelled, RunOutcome, Success
 from headway.core.run import State
-from headway.messages import RunCreated, parse
+from headway.messages import RunCancel, RunCreated, parse
+from headway.messages.channels import CONTROL
 from headway.sdk import Client, Headway
 from headway.sdk.sync import sync
 from headway.store.keys import KeyContested
 from headway.store.tx import Database
-from tests.sdk.rows import all_rows, end, row_of
+from tests.sdk.rows import all_rows, claim_one, end, row_of
 
 
 @pytest.fixture
@@ -207,6 +208,17 @@ async def test_cancel_says_what_it_did(client: Client, database: Database) -> No
     row = await row_of(database, first.id)
     assert (row["outcome"], row["reason"]) == (RunOutcome.CANCELLED, "no longer needed")
     assert (await row_of(database, waiter.id))["state"] == State.QUEUED
+
+
+async def test_cancelling_a_running_run_is_broadcast(client: Client, database: Database, broker: Broker) -> None:
+    """RUN-06: a running run gets the wish, and every worker is told which runs to stop."""
+    consumer = await broker.listen(CONTROL)
+    accepted = await client.enqueue(Ask("plain"))
+    await claim_one(database, accepted.id, "plain")
+    assert await client.cancel([accepted.id], actor="me") == {accepted.id: "cancelling"}
+    [delivery] = await consumer.receive()
+    assert parse(delivery.body) == RunCancel(runs=(accepted.id,))
+    await consumer.close()
 
 
 async def test_wait_returns_the_final_row(client: Client, database: Database) -> None:

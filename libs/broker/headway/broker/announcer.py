@@ -4,7 +4,7 @@ A letter that is refused, unknown or dropped costs time only: fill finds what it
 """
 
 import asyncio
-from asyncio import Event
+from asyncio import Event, Lock
 from collections import deque
 from collections.abc import Iterable
 from typing import Final
@@ -23,6 +23,7 @@ class Announcer:
         self.dropped = 0
         self._waiting: deque[Letter] = deque()
         self._some = Event()
+        self._turn = Lock()
 
     def put(self, letters: Iterable[Letter]) -> None:
         """Hand letters over; returns at once."""
@@ -34,6 +35,11 @@ class Announcer:
         if self._waiting:
             self._some.set()
 
+    @property
+    def waiting(self) -> int:
+        """How many letters wait to be published."""
+        return len(self._waiting)
+
     async def run(self) -> None:
         """Publish what was handed over, in order, until cancelled."""
         while True:
@@ -42,7 +48,8 @@ class Announcer:
             await self.flush()
 
     async def flush(self) -> None:
-        """Publish everything that waits now."""
-        while self._waiting:
-            batch = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
-            await asyncio.gather(*(self.broker.publish(letter) for letter in batch))
+        """Publish everything that waits now, and wait for what is being published already."""
+        async with self._turn:
+            while self._waiting:
+                batch = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
+                await asyncio.gather(*(self.broker.publish(letter) for letter in batch))

@@ -82,10 +82,7 @@ class Client:
         async with self._adapters:
             await self._plain.finish()
             await self._keyed.finish()
-            with suppress(TimeoutError, Unavailable):
-                async with asyncio.timeout(FLUSH.total_seconds()):
-                    await self.broker.ready(FLUSH)
-                    await self.announcer.flush()
+            await self._flush()
             if self._telling is not None:
                 self._telling.cancel()
                 await asyncio.wait([self._telling])
@@ -178,6 +175,13 @@ class Client:
         ]
         demand(problems)
         return [ask if ask.created_by else replace(ask, created_by=self.created_by) for ask in asks]
+
+    async def _flush(self) -> None:
+        with suppress(TimeoutError, Unavailable):
+            async with asyncio.timeout(FLUSH.total_seconds()):
+                if self.announcer.waiting:
+                    await self.broker.ready(FLUSH)
+                await self.announcer.flush()
 
     async def _tell(self) -> None:
         """Wait for the broker once, so that the first hints find it, then publish for ever."""

@@ -49,6 +49,8 @@ def _checked(value: Any, text: bytes, field: str) -> bytes:
 
 def _complaint(value: Any) -> str:
     """Say what is wrong with a value that has been written, or nothing: NaN was written as null."""
+    if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())):
+        return ""
     inside: list[Any] = [value]
     for _ in range(DEEPEST + 1):
         if any(type(one) is float and not isfinite(one) for one in inside):
