@@ -41,6 +41,8 @@ from headway.store.tx import Database
 ACTOR: Final = "up"
 SAMPLE: Final = "headway.cli.sample:app"
 YET_UNKNOWN: Final = "postgresql://"
+NAMELESS: Final = "memory://"
+IN_MEMORY: Final = Url.parse("memory://up", ("memory",))
 SYNC_EVERY: Final = timedelta(minutes=5)
 AFTER_DRAIN: Final = timedelta(seconds=1)  # for what services do once their work has ended
 KINDS: Final[Mapping[str, type[Settings]]] = {
@@ -95,7 +97,7 @@ def plan(settings: UpSettings, parts: Parts, port: int | None) -> Plan:
     app = parts.app
     shared = {
         "database_url": settings.database_url or YET_UNKNOWN,
-        "broker_url": settings.broker_url,
+        "broker_url": shared_broker(settings.broker_url),
         "drain_seconds": settings.drain_seconds,
     }
     groups: Mapping[str, Any] = {"api": {"port": port} if port else None, "worker": queues_of(app, load(WorkerSettings, **shared))}
@@ -103,6 +105,11 @@ def plan(settings: UpSettings, parts: Parts, port: int | None) -> Plan:
     made = Plan(parts, services)
     require_free(made.api.api.host, made.api.api.port)
     return made
+
+
+def shared_broker(url: Url) -> Url:
+    """Return the URL of one broker for all services; a memory broker without a name would be a new one for each of them."""
+    return IN_MEMORY if url.reveal() == NAMELESS else url
 
 
 def require_free(host: str, port: int) -> None:
@@ -121,7 +128,7 @@ async def _run(parts: Parts, port: int | None, settings: UpSettings, life: Life)
             url = await stack.enter_async_context(_embedded(home_of(settings)))
         made = made.at(url)
         await migrate(url.reveal(), made.api.database_schema)
-        client = await Client.connect(created_by=ACTOR, database_url=url.reveal(), broker_url=settings.broker_url.reveal())
+        client = await Client.connect(created_by=ACTOR, database_url=url.reveal(), broker_url=made.api.broker_url.reveal())
         stack.push_async_callback(client.close)
         made.app.bind(client)
         await sync(client.database, made.app, ACTOR, announcer=client.announcer)
