@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Boolean, Integer, Text, Uuid, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import Boolean, Integer, Text, Uuid, and_, case, delete, func, insert, null, or_, select, update
 
 from headway.core.definition import ScheduleDraft
 from headway.core.ids import make_id
@@ -58,7 +58,7 @@ CHANGE: Final = statement(
     .values(
         version=schedule.c.version + const(1),
         updated_at=now(),
-        broken=None,
+        broken=null(),
         overridden=array("overridden", Text),
         decided_until=case((~schedule.c.enabled & param("new_enabled", Boolean), now()), else_=schedule.c.decided_until),
         **{name: param(f"new_{name}", schedule.c[name].type) for name in _MEANING},

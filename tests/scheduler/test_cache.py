@@ -1,0 +1,52 @@
+"""What a scheduler keeps in memory."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.core.schedule.evaluate import next_slot
+from headway.core.schedule.rule import parse_rule
+from headway.scheduler.cache import Known, Schedules
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def known(number: int, every: str = "1m", decided_until: datetime = NOON, version: int = 1) -> Known:
+    """A schedule that is due on a grid."""
+    return Known(UUID(int=number), "", "default", parse_rule({"every": every}), version, decided_until, f"job-{number}", "")
+
+
+@given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 3600), st.integers(0, 7200)), max_size=60), st.integers(0, 7200))
+def test_what_is_due_is_what_a_scan_would_find(puts: list[tuple[int, int, int]], passed: int) -> None:
+    """After any sequence of puts, the due schedules are those whose next slot has come, the earliest first (COR-02, VER-03)."""
+    cache, latest = Schedules(), dict[UUID, Known]()
+    for number, seconds, decided in puts:
+        one = known(number, f"{seconds}s", NOON + timedelta(seconds=decided))
+        cache.put(one)
+        latest[one.id] = one
+    now = NOON + timedelta(seconds=passed)
+    slots = {one.id: slot for one in latest.values() if (slot := next_slot(one.rule, one.decided_until)) is not None}
+    due = cache.due(now, 100)
+    assert {one.id for one in due} == {id_ for id_, slot in slots.items() if slot <= now}
+    assert [slots[one.id] for one in due] == sorted(slots[one.id] for one in due)
+    assert cache.next_due() == min(slots.values(), default=None)
+
+
+def test_what_is_removed_is_never_due() -> None:
+    """A schedule that was removed leaves the heap, also when its entry lies at the top (DEF-05)."""
+    cache = Schedules()
+    cache.put(known(1, "1s"))
+    cache.put(known(2, "1h"))
+    cache.remove([UUID(int=1)])
+    assert [one.id.int for one in cache.due(NOON + timedelta(days=1), 10)] == [2]
+    assert len(cache) == 1
+
+
+def test_the_heap_does_not_grow_with_decisions() -> None:
+    """Moving one schedule on ten thousand times leaves the memory flat."""
+    cache = Schedules()
+    for minute in range(10_000):
+        cache.put(known(1, "1m", NOON + timedelta(minutes=minute)))
+    assert len(cache._heap) < 2_000
