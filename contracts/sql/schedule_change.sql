@@ -9,6 +9,5 @@
 -- $9 new_completion_target
 -- $10 new_enabled
 -- $11 overridden
--- $12 broken
--- $13 schedule
-UPDATE headway.schedule SET description=$1::VARCHAR, owner=$2::VARCHAR, rule=$3::JSONB, misfire=$4::VARCHAR, overlap=$5::VARCHAR, parameters=$6::JSONB, allowed_delay=$7::INTERVAL, retry_horizon=$8::INTERVAL, completion_target=$9::INTERVAL, enabled=$10::BOOLEAN, overridden=$11::TEXT[], broken=$12::VARCHAR, version=(headway.schedule.version + 1), decided_until=CASE WHEN (NOT headway.schedule.enabled AND $10::BOOLEAN) THEN headway.headway_now() ELSE headway.schedule.decided_until END, updated_at=headway.headway_now() WHERE headway.schedule.id = $13::UUID
+-- $12 schedule
+UPDATE headway.schedule SET description=$1::VARCHAR, owner=$2::VARCHAR, rule=$3::JSONB, misfire=$4::VARCHAR, overlap=$5::VARCHAR, parameters=$6::JSONB, allowed_delay=$7::INTERVAL, retry_horizon=$8::INTERVAL, completion_target=$9::INTERVAL, enabled=$10::BOOLEAN, overridden=$11::TEXT[], broken=NULL, version=(headway.schedule.version + 1), decided_until=CASE WHEN (NOT headway.schedule.enabled AND $10::BOOLEAN) THEN headway.headway_now() ELSE headway.schedule.decided_until END, updated_at=headway.headway_now() WHERE headway.schedule.id = $12::UUID

@@ -38,6 +38,8 @@ class Statement:
         self.name = name
         self._text = str(compiled)
         self.parameters: tuple[str, ...] = tuple(compiled.positiontup or ())
+        if nameless := [name for name in self.parameters if not compiled.binds[name].required]:
+            raise ValueError(f"statement {name} holds values where SQL or a parameter has to stand: {', '.join(nameless)}")
         self.text = lru_cache(maxsize=8)(self._in_schema)
 
     def _in_schema(self, schema: str) -> str:
