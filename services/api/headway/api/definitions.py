@@ -107,7 +107,7 @@ async def read_definition(name: Name, desk: Desk) -> Definition:
     return await desk.shown(name)
 
 
-@router.put("/{name:path}", responses=WITH_TAG)
+@router.put("/{name:path}", responses={**WITH_TAG, 201: {"model": Definition, "description": "It is new"}})
 async def put_definition(name: Name, document: Document, desk: Desk, if_match: IfMatch = None) -> Definition:
     """Create a definition (201), or replace the one whose ETag is sent along; what changes no meaning changes nothing."""
     if document.setdefault("name", name) != name:

@@ -41,6 +41,7 @@ def server(app: ASGIApp, drain: timedelta) -> Server:
         lifespan="off",
         log_config=None,
         access_log=False,
+        log_level="warning",
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=max(1, int(drain.total_seconds())),
