@@ -21,7 +21,10 @@ TIMEOUT: Final = 30.0
 PAGE: Final = 200
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 READING: Final = Retrying(
-    stop=stop_after_attempt(4), wait=wait_exponential_jitter(0.1, 1.0), retry=retry_if_exception_type(Unavailable), reraise=True
+    stop=stop_after_attempt(4),
+    wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
+    retry=retry_if_exception_type(Unavailable),
+    reraise=True,
 )
 WRONG: Final = {400, 405, 413, 415, 422, 428}
 STANDING: Final = {409, 412}
