@@ -1,9 +1,9 @@
 """One run that somebody wants, as a value: whoever asks makes it, the store accepts or refuses it."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from headway.core.errors import Problem
@@ -28,9 +28,8 @@ class Origin(IntEnum):
     STEP = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One run that somebody wants.
+class Ask(NamedTuple):
+    """One run that somebody wants.  A tuple, because one is made for every run.
 
     `params` is JSON text, `payload` opaque bytes.  It is due at `at`, or `delay` after it is accepted; both None mean now.
     `priority` None takes the definition's.  `key` makes repetitions one run, for a day, or with `unique_while_open` for as long as
@@ -73,16 +72,18 @@ class Ask:
 
 def problems_of(ask: Ask) -> list[Problem]:
     """Return what no database could accept or nobody could mean, each with its field; none for an ask that is fine."""
-    found = [Problem(field, complaint) for field, text, most in _texts(ask) if (complaint := _complaint(text, most))]
+    found = [Problem(field, complaint) for field, text, most in _texts(ask) if text and (complaint := _complaint(text, most))]
     if ask.key is not None and not (ask.key and ask.key.isprintable()):
         found.append(Problem("key", f"must be 1 to {LONGEST_KEY} printable characters"))
     if ask.priority is not None and not 0 <= ask.priority <= 9:
         found.append(Problem("priority", "must be a whole number from 0 to 9"))
-    if len(ask.params or "") > LARGEST_INPUT:
+    if ask.params is not None and len(ask.params) > LARGEST_INPUT:
         found.append(Problem("parameters", f"must not be larger than {LARGEST_INPUT} bytes: pass a reference instead"))
-    if len(ask.payload or b"") > LARGEST_INPUT:
+    if ask.payload is not None and len(ask.payload) > LARGEST_INPUT:
         found.append(Problem("payload", f"must not be larger than {LARGEST_INPUT} bytes: pass a reference instead"))
-    return found + _time_problems(ask)
+    if ask.at is not None or ask.delay is not None:
+        found += _time_problems(ask)
+    return found
 
 
 def _texts(ask: Ask) -> tuple[tuple[str, str | None, int], ...]:
@@ -96,8 +97,9 @@ def _texts(ask: Ask) -> tuple[tuple[str, str | None, int], ...]:
     )
 
 
-def _complaint(text: str | None, most: int) -> str:
-    if not text or (text.isascii() and text.isprintable() and len(text) <= most):
+@lru_cache(maxsize=4096)
+def _complaint(text: str, most: int) -> str:
+    if text.isascii() and text.isprintable() and len(text) <= most:
         return ""
     if len(text) > most:
         return f"must be at most {most} characters"

@@ -4,7 +4,6 @@ import asyncio
 from asyncio import Event, Task
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, Self
@@ -170,11 +169,11 @@ class Client:
     def _checked(self, asks: Sequence[Ask]) -> list[Ask]:
         problems = [
             Problem(problem.field if len(asks) == 1 else f"asks[{number}].{problem.field}", problem.message)
-            for number, ask in enumerate(asks)
-            for problem in problems_of(ask)
+            for number, found in enumerate(map(problems_of, asks))
+            for problem in found
         ]
         demand(problems)
-        return [ask if ask.created_by else replace(ask, created_by=self.created_by) for ask in asks]
+        return [ask if ask.created_by else ask._replace(created_by=self.created_by) for ask in asks]
 
     async def _flush(self) -> None:
         with suppress(TimeoutError, Unavailable):

@@ -3,7 +3,6 @@
 from asyncio import AbstractEventLoop
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol, Unpack
 from uuid import UUID
@@ -175,10 +174,8 @@ class Run:
 
     async def _child(self, job: Askable | str, params: Any, options: AskOptions) -> UUID:
         ask = ask_by_name(job, params, **options) if isinstance(job, str) else job.ask(params, **options)
-        child = replace(
-            ask,
+        child = ask._replace(
             tenant=self.tenant,
-            definition_tenant=ask.definition_tenant,
             origin=Origin.CHILD,
             parent=self.id,
             created_by=self.definition,

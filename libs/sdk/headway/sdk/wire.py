@@ -52,7 +52,7 @@ def facts_of(document: Mapping[str, Any]) -> Facts:
 
 def ask_document(ask: Ask) -> dict[str, Any]:
     """Return an ask as a document."""
-    document = {name: getattr(ask, name) for name in Ask.__slots__}
+    document = ask._asdict()
     delay = None if ask.delay is None else ask.delay.total_seconds()
     return document | {"delay": delay, "payload": ask.payload.hex() if ask.payload is not None else None}
 

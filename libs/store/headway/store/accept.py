@@ -1,7 +1,6 @@
 """Accept what is asked for, keys and limits included: the one way in for whoever calls."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Final
@@ -66,7 +65,7 @@ def _with_token(ask: Ask) -> Ask:
     """A key gives its runs one idempotency token; while-open keys name many runs in turn, each with its own."""
     if ask.key is None or ask.unique_while_open or ask.token is not None:
         return ask
-    return replace(ask, token=token_for("key", ask.tenant, ask.definition, ask.key))
+    return ask._replace(token=token_for("key", ask.tenant, ask.definition, ask.key))
 
 
 def _answer(id_: UUID, owner: UUID | Conflict, known: dict[UUID, Answer]) -> Answer:
