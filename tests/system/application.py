@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import orjson
@@ -40,7 +41,7 @@ async def tick(run: Run) -> None:
     note(run)
 
 
-@app.job(name="flaky", retry=Retry(attempts=3, backoff="fixed", base="100ms"))
+@app.job(name="flaky", retry=Retry(attempts=3, backoff="fixed", base=timedelta(milliseconds=100)))
 async def flaky(run: Run) -> int:
     """Fail twice."""
     note(run)

@@ -4,7 +4,8 @@ Each final statement deletes the open row, inserts the finished one and records 
 fence `(session, attempt)` for a run that a session holds, or by its state for one that nobody holds.
 """
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     Date,
@@ -26,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql.elements import ColumnElement
 
+from headway.core.outcome import RunOutcome
 from headway.core.run import State
 from headway.store.schema import reaction, run, run_done
 from headway.store.schema.work import LASTING
@@ -33,6 +35,43 @@ from headway.store.statement import INSTANT, const, given, now, param, statement
 
 _FOREVER: Final = literal_column("'infinity'::date", Date)
 _KINDS: Final = 6
+_MOVED: Final = ("definition", "definition_id", "schedule", "queue", "priority", "owes", "gated", "attempt", "available_at", "started_at")
+_LATE: Final = literal_column("'finished before cancel'", Text)
+
+
+class _Decided(NamedTuple):
+    """What a final statement writes into columns that the run does not bring along."""
+
+    state: ColumnElement[Any]
+    outcome: ColumnElement[Any]
+    failures: ColumnElement[Any]
+    crashes: ColumnElement[Any]
+    reason: ColumnElement[Any]
+    result: ColumnElement[Any]
+    error: ColumnElement[Any]
+
+
+def _reason(why: ColumnElement[Any], state: ColumnElement[Any]) -> ColumnElement[Any]:
+    late = run.c.cancel_requested_at.is_not(None) & (state == const(State.SUCCEEDED))
+    return case((late, _LATE), else_=func.coalesce(why, run.c.reason))
+
+
+def _finishing(which: Sequence[ColumnElement[bool]], decided: _Decided) -> Any:
+    values = decided._asdict()
+    kept_names = ["state", *LASTING, "outcome", "result", "error"]
+    columns = [(values[name] if name in values else run.c[name]).label(name) for name in kept_names]
+    gone = delete(run).where(*which).returning(run.c.id, run.c.gated, run.c.keep_days, *columns).cte("gone")
+    drop_on = case((gone.c.keep_days == const(0), _FOREVER), else_=cast(now(), Date) + gone.c.keep_days)
+    same = [gone.c[name] for name in kept_names]
+    kept = insert(run_done).from_select(["id", "drop_on", "finished_at", *kept_names], select(gone.c.id, drop_on, now(), *same))
+    bits = func.generate_series(const(0), const(_KINDS - 1)).table_valued(column("bit", Integer)).render_derived(name="bits")
+    owing = gone.c.owes.op("&")(const(1).op("<<")(bits.c.bit)) != const(0)
+    owed = insert(reaction).from_select(
+        ["run", "kind", "next_look_at"], select(gone.c.id, bits.c.bit, now()).where(gone.c.owes != const(0), owing)
+    )
+    return select(gone.c.id, gone.c.state, *[gone.c[name] for name in _MOVED]).add_cte(kept.cte("kept"), owed.cte("owed"))
+
+
 _final = given(
     "o",
     ids=Uuid,
@@ -45,46 +84,37 @@ _final = given(
     results=Text,
     errors=JSONB,
 ).c
-_late: Final = run.c.cancel_requested_at.is_not(None) & (_final.states == const(State.SUCCEEDED))
-_DECIDED: Final[dict[str, ColumnElement[Any]]] = {
-    "failures": func.coalesce(_final.failures, run.c.failures),
-    "crashes": func.coalesce(_final.crashes, run.c.crashes),
-    "reason": case((_late, literal_column("'finished before cancel'", Text)), else_=func.coalesce(_final.reasons, run.c.reason)),
-}
-_MOVED: Final = ("definition", "definition_id", "schedule", "queue", "priority", "owes", "gated", "attempt", "available_at", "started_at")
+_decided: Final = _Decided(
+    _final.states,
+    _final.outcomes,
+    func.coalesce(_final.failures, run.c.failures),
+    func.coalesce(_final.crashes, run.c.crashes),
+    _reason(_final.reasons, _final.states),
+    _final.results,
+    _final.errors,
+)
+_named: Final = (run.c.id == _final.ids, run.c.attempt == _final.attempts)
+FINISH_HELD: Final = statement("settle_held", _finishing((*_named, run.c.session == param("session", Uuid)), _decided))
+FINISH_IDLE: Final = statement("settle_idle", _finishing((*_named, run.c.state < const(State.RUNNING)), _decided))
 
-
-def _finishing(guard: ColumnElement[bool]) -> Any:
-    gone = (
-        delete(run)
-        .where(run.c.id == _final.ids, run.c.attempt == _final.attempts, guard)
-        .returning(
-            run.c.id,
-            run.c.gated,
-            run.c.keep_days,
-            *[_DECIDED.get(name, run.c[name]).label(name) for name in LASTING],
-            _final.states.label("state"),
-            _final.outcomes.label("outcome"),
-            _final.results.label("result"),
-            _final.errors.label("error"),
-        )
-        .cte("gone")
-    )
-    drop_on = case((gone.c.keep_days == const(0), _FOREVER), else_=cast(now(), Date) + gone.c.keep_days)
-    same = [gone.c[name] for name in ("state", *LASTING, "outcome", "result", "error")]
-    kept = insert(run_done).from_select(
-        ["id", "drop_on", "finished_at", "state", *LASTING, "outcome", "result", "error"], select(gone.c.id, drop_on, now(), *same)
-    )
-    bits = func.generate_series(const(0), const(_KINDS - 1)).table_valued(column("bit", Integer)).render_derived(name="bits")
-    owing = gone.c.owes.op("&")(const(1).op("<<")(bits.c.bit)) != const(0)
-    owed = insert(reaction).from_select(
-        ["run", "kind", "next_look_at"], select(gone.c.id, bits.c.bit, now()).where(gone.c.owes != const(0), owing)
-    )
-    return select(gone.c.id, gone.c.state, *[gone.c[name] for name in _MOVED]).add_cte(kept.cte("kept"), owed.cte("owed"))
-
-
-FINISH_HELD: Final = statement("settle_held", _finishing(run.c.session == param("session", Uuid)))
-FINISH_IDLE: Final = statement("settle_idle", _finishing(run.c.state < const(State.RUNNING)))
+# Most runs succeed and say nothing: for them the ids and the fence are all that travels.
+_plain = given("o", ids=Uuid, attempts=Integer).c
+_succeeded: Final = const(State.SUCCEEDED)
+FINISH_PLAIN: Final = statement(
+    "settle_plain",
+    _finishing(
+        (run.c.id == _plain.ids, run.c.attempt == _plain.attempts, run.c.session == param("session", Uuid)),
+        _Decided(
+            _succeeded,
+            const(RunOutcome.SUCCESS),
+            run.c.failures,
+            run.c.crashes,
+            _reason(null(), _succeeded),
+            literal_column("NULL::text", Text),
+            literal_column("NULL::jsonb", JSONB),
+        ),
+    ),
+)
 
 _going_on = given(
     "o", ids=Uuid, attempts=Integer, states=SmallInteger, dues=INSTANT, failures=SmallInteger, crashes=SmallInteger, reasons=Text

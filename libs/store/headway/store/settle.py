@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from headway.core.outcome import AttemptOutcome
-from headway.core.run import FINAL, Settlement
+from headway.core.run import DONE, FINAL, Settlement
 from headway.store.attempts import AttemptRecord, error_document, record, result_text
-from headway.store.finish import FINISH_HELD, FINISH_IDLE, RELEASE
+from headway.store.finish import FINISH_HELD, FINISH_IDLE, FINISH_PLAIN, RELEASE
 from headway.store.tx import Row, Tx
 
 
@@ -49,12 +49,21 @@ async def settle(tx: Tx, verdicts: Sequence[Verdict]) -> list[Settled]:
         held = sorted((verdict for verdict in verdicts if verdict.session == session), key=lambda verdict: verdict.run)
         final = [verdict for verdict in held if verdict.settlement.state in FINAL]
         going_on = [verdict for verdict in held if verdict.settlement.state not in FINAL]
-        if final:
-            moved += await _finish(tx, session, final)
+        plain = [verdict for verdict in final if verdict.settlement is DONE and session is not None]
+        telling = [verdict for verdict in final if verdict.settlement is not DONE or session is None]
+        if plain:
+            moved += await _finish_plain(tx, session, plain)
+        if telling:
+            moved += await _finish(tx, session, telling)
         if going_on:
             moved += await _release(tx, session, going_on)
     await _remember(tx, verdicts, {settled.id: settled for settled in moved})
     return moved
+
+
+async def _finish_plain(tx: Tx, session: UUID | None, verdicts: Sequence[Verdict]) -> list[Settled]:
+    ids, attempts = [verdict.run for verdict in verdicts], [verdict.attempt for verdict in verdicts]
+    return [_settled(row) for row in await tx.fetch(FINISH_PLAIN, session=session, ids=ids, attempts=attempts)]
 
 
 async def _finish(tx: Tx, session: UUID | None, verdicts: Sequence[Verdict]) -> list[Settled]:

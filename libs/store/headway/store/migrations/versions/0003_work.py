@@ -1,6 +1,6 @@
 """Open and finished runs apart, and what belongs to them."""
 
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from alembic import context, op
@@ -13,6 +13,7 @@ down_revision: Final = "0002"
 def upgrade() -> None:
     """Apply this step."""
     _run()
+    _run_indexes()
     _run_done()
     _run_input()
     _run_progress()
@@ -23,11 +24,9 @@ def upgrade() -> None:
     _views()
 
 
-def _run() -> None:
-    op.create_table(
-        "run",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("state", sa.SmallInteger(), nullable=False),
+def _lasting() -> list[sa.Column[Any]]:
+    """The columns that a run keeps from its birth into `run_done`."""
+    return [
         sa.Column("tenant", sa.Text(), nullable=False),
         sa.Column("definition", sa.Text(), nullable=False),
         sa.Column("definition_id", sa.Uuid(), nullable=False),
@@ -55,6 +54,15 @@ def _run() -> None:
         sa.Column("reason", sa.Text(), nullable=True),
         sa.Column("cancel_requested_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("cancel_by", sa.Text(), nullable=True),
+    ]
+
+
+def _run() -> None:
+    op.create_table(
+        "run",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("state", sa.SmallInteger(), nullable=False),
+        *_lasting(),
         sa.Column("cause", sa.SmallInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("timeout", sa.Interval(), nullable=False),
         sa.Column("keep_days", sa.Integer(), nullable=False),
@@ -69,62 +77,19 @@ def _run() -> None:
         schema="headway",
         postgresql_with={"autovacuum_vacuum_scale_factor": "0.02", "autovacuum_vacuum_cost_delay": "0"},
     )
-    op.create_index(
-        "run_due",
-        "run",
-        ["available_at", "id"],
-        unique=False,
-        schema="headway",
-        postgresql_where=sa.text("state = 1"),
-    )
-    op.create_index(
-        "run_gated",
-        "run",
-        ["definition_id", "state"],
-        unique=False,
-        schema="headway",
-        postgresql_where=sa.text("gated"),
-    )
-    op.create_index(
-        "run_held",
-        "run",
-        ["definition_id", "available_at"],
-        unique=False,
-        schema="headway",
-        postgresql_where=sa.text("state = 0"),
-    )
-    op.create_index(
-        "run_pending",
-        "run",
-        ["schedule"],
-        unique=True,
-        schema="headway",
-        postgresql_where=sa.text("schedule IS NOT NULL AND origin = 1 AND attempt = 0 AND state < 3"),
-    )
-    op.create_index(
-        "run_queued",
-        "run",
-        ["queue", sa.literal_column("(- priority)"), "available_at", "id"],
-        unique=False,
-        schema="headway",
-        postgresql_where=sa.text("state = 2"),
-    )
-    op.create_index(
-        "run_running",
-        "run",
-        ["session"],
-        unique=False,
-        schema="headway",
-        postgresql_where=sa.text("state = 3"),
-    )
-    op.create_index(
-        "run_slot",
-        "run",
-        ["schedule", "slot_at"],
-        unique=True,
-        schema="headway",
-        postgresql_where=sa.text("schedule IS NOT NULL AND origin = 1"),
-    )
+
+
+def _run_indexes() -> None:
+    def partial(name: str, columns: list[Any], where: str, *, unique: bool = False) -> None:
+        op.create_index(name, "run", columns, unique=unique, schema="headway", postgresql_where=sa.text(where))
+
+    partial("run_due", ["available_at", "id"], "state = 1")
+    partial("run_gated", ["definition_id", "state"], "gated")
+    partial("run_held", ["definition_id", "available_at"], "state = 0")
+    partial("run_pending", ["schedule"], "schedule IS NOT NULL AND origin = 1 AND attempt = 0 AND state < 3", unique=True)
+    partial("run_queued", ["queue", sa.literal_column("(- priority)"), "available_at", "id"], "state = 2")
+    partial("run_running", ["session"], "state = 3")
+    partial("run_slot", ["schedule", "slot_at"], "schedule IS NOT NULL AND origin = 1", unique=True)
 
 
 def _run_done() -> None:
@@ -133,33 +98,7 @@ def _run_done() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("drop_on", sa.Date(), nullable=False),
         sa.Column("state", sa.SmallInteger(), nullable=False),
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("definition", sa.Text(), nullable=False),
-        sa.Column("definition_id", sa.Uuid(), nullable=False),
-        sa.Column("definition_version", sa.Integer(), nullable=False),
-        sa.Column("handler", sa.Text(), nullable=False),
-        sa.Column("queue", sa.Text(), nullable=False),
-        sa.Column("priority", sa.SmallInteger(), nullable=False),
-        sa.Column("available_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("created_by", sa.Text(), nullable=False),
-        sa.Column("origin", sa.SmallInteger(), nullable=False),
-        sa.Column("parent", sa.Uuid(), nullable=True),
-        sa.Column("schedule", sa.Uuid(), nullable=True),
-        sa.Column("slot_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("token", sa.Uuid(), nullable=True),
-        sa.Column("key", sa.Text(), nullable=True),
-        sa.Column("correlation", sa.Text(), nullable=True),
-        sa.Column("params", sa.Text(), nullable=True),
-        sa.Column("attempt", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("failures", sa.SmallInteger(), server_default=sa.text("0"), nullable=False),
-        sa.Column("crashes", sa.SmallInteger(), server_default=sa.text("0"), nullable=False),
-        sa.Column("owes", sa.SmallInteger(), server_default=sa.text("0"), nullable=False),
-        sa.Column("session", sa.Uuid(), nullable=True),
-        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("reason", sa.Text(), nullable=True),
-        sa.Column("cancel_requested_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("cancel_by", sa.Text(), nullable=True),
+        *_lasting(),
         sa.Column("outcome", sa.SmallInteger(), nullable=False),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("result", sa.Text(), nullable=True),
