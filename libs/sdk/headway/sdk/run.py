@@ -10,8 +10,9 @@ from uuid import UUID
 import orjson
 import structlog
 
-from headway.core.ask import Ask, Origin
+from headway.core.ask import Ask, Origin, problems_of
 from headway.core.errors import Invalid
+from headway.core.reading import demand
 from headway.sdk.asking import Askable, AskOptions, ask_by_name
 from headway.sdk.pending import Pending
 
@@ -181,6 +182,7 @@ class Run:
             created_by=self.definition,
             correlation=ask.correlation or self.correlation,
         )
+        demand(problems_of(child))
         return (await self.link.enqueue(self.facts, [child]))[0]
 
     def _asked(self, work: Coroutine[Any, Any, Any]) -> Pending[Any]:

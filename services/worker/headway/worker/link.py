@@ -3,10 +3,13 @@
 from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
+from headway.core.ask import Ask
 from headway.core.errors import HeadwayError
+from headway.core.run import State
 from headway.sdk.run import Attempted
-from headway.store import fence, gates, progress
-from headway.store.enqueue import Accepted, Ask, create
+from headway.store import fence, progress
+from headway.store.accept import accept
+from headway.store.enqueue import Accepted
 from headway.store.fence import Fence
 from headway.store.tx import Database, Tx
 
@@ -27,16 +30,17 @@ class FencedLink:
             await progress.report(tx, self._fence(claimed), percent, message)
 
     async def enqueue(self, claimed: Attempted, asks: Sequence[Ask]) -> list[UUID]:
-        """Create children of a run, all or none.  Raises LeaseLost, or the error of the first ask that was refused."""
+        """Create children of a run, all or none; a key finds the child of an earlier attempt.
+
+        Raises LeaseLost, or the error of the first ask that was refused.
+        """
 
         async def create_children(tx: Tx) -> list[Accepted]:
             await fence.require(tx, self._fence(claimed))
-            accepted = [_accepted(answer) for answer in await create(tx, asks)]
-            await gates.place(tx, [run.id for run in accepted if run.gated])
-            return accepted
+            return [_accepted(answer) for answer in await accept(tx, asks)]
 
         made = await self.database.transact(create_children)
-        await self.announce(made)
+        await self.announce([run for run in made if run.state is State.QUEUED and not run.existing])
         return [run.id for run in made]
 
     def _fence(self, claimed: Attempted) -> Fence:
