@@ -3,10 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from headway.core.definition import ScheduleDraft
 from headway.core.ids import token_for
+from headway.core.schedule.rule import parse_rule
 from headway.core.slot import GRACE
 from headway.scheduler.cache import Schedules
 from headway.scheduler.decide import Decided, decide_due
@@ -195,3 +197,28 @@ class Dying(Tx):
         if self.left <= 0:
             raise Killed
         return await super().execute(statement, **values)
+
+
+async def test_a_weekly_interval_survives_restarts(scene: Scene) -> None:
+    """Every seven days from its anchor a schedule fires, though the scheduler starts anew every six hours (BB-043, DEF-14)."""
+    begin, end = datetime(2025, 3, 3, 7, tzinfo=UTC), datetime(2025, 3, 25, tzinfo=UTC)
+    async with scene.database.begin() as tx:
+        back = begin - tx.now
+    await scene.later(back)
+    rule = parse_rule({"every": "7d", "anchor": "2025-03-03T06:00:00Z"})
+    await scene.define("weekly", schedules=(ScheduleDraft("default", rule),))
+    for _ in range((end - begin) // timedelta(hours=6)):
+        cache = await loaded(scene)
+        due = cache.next_due()
+        assert due is not None
+        async with scene.database.begin() as tx:
+            wait = due - tx.now
+        if wait <= timedelta(hours=6):
+            await scene.later(wait)
+            await decide(scene, cache)
+            await scene.sql("DELETE FROM headway.run")
+            await scene.later(timedelta(hours=6) - wait)
+        else:
+            await scene.later(timedelta(hours=6))
+    slots = await scene.sql("SELECT slot_at FROM headway.slot WHERE decision = 1 ORDER BY slot_at")
+    assert [slot["slot_at"] for slot in slots] == [datetime(2025, 3, day, 6, tzinfo=UTC) for day in (10, 17, 24)]
