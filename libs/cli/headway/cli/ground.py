@@ -23,13 +23,14 @@ async def connections() -> AsyncIterator[Connections]:
 
     Raises Invalid where no database is named and none was made.
     """
-    configure_logs("warning", "auto")
     settings = load(UpSettings)
     if settings.database_url is not None or Home(home_of(settings).absolute()).major is None:
         found = load(Connections, broker_url=settings.broker_url)
+        configure_logs(settings.log_level, settings.log_format)
         with _named(found):
             yield found
         return
+    configure_logs(settings.log_level, settings.log_format)
     server = EmbeddedPostgres(home_of(settings))
     try:
         yield load(Connections, database_url=await server.start(), broker_url=settings.broker_url)

@@ -1,5 +1,6 @@
 """The whole platform as one process: database, broker, every service, and a worker with the handlers of an application."""
 
+import os
 import socket
 from asyncio import Event
 from collections.abc import AsyncIterator, Mapping
@@ -117,7 +118,9 @@ def require_free(host: str, port: int) -> None:
     try:
         socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
-        raise Invalid.field("--port", f"cannot listen on {host}:{port}: {error.strerror}; name another port with --port") from None
+        raise Invalid.field(
+            "--port", f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}; name another port with --port"
+        ) from None
 
 
 async def _run(parts: Parts, port: int | None, settings: UpSettings, life: Life) -> None:

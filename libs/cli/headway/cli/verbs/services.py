@@ -90,6 +90,7 @@ def scan_now(output: Output, name: str, *, dry_run: bool) -> None:
     from headway.runtime.logs import configure_logs
     from headway.runtime.settings import MaintenanceSettings, load
 
-    configure_logs("warning", "auto")
-    found = asyncio.run(service("maintenance").scan_once(load(MaintenanceSettings), name, dry_run=dry_run))
+    settings = load(MaintenanceSettings)
+    configure_logs("warning", settings.log_format)
+    found = asyncio.run(service("maintenance").scan_once(settings, name, dry_run=dry_run))
     output.table([{"scan": scan, "found": count} for scan, count in found.items()], ("scan", "found"), none="nothing was scanned")
