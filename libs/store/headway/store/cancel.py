@@ -13,13 +13,13 @@ from headway.core.run import settle as decide
 from headway.store import gates, holding
 from headway.store.schema import run
 from headway.store.settle import Settled, Verdict, settle
-from headway.store.statement import array, const, now, param, statement
+from headway.store.statement import array, const, hidden, now, param, statement
 from headway.store.tx import Tx
 
 WISH: Final = statement(
     "cancel_wish",
     update(run)
-    .where(run.c.id == func.any(array("ids", Uuid)), run.c.state == const(State.RUNNING), run.c.cancel_requested_at.is_(None))
+    .where(run.c.id == func.any(array("ids", Uuid)), hidden(run.c.state, State.RUNNING), run.c.cancel_requested_at.is_(None))
     .values(cancel_requested_at=now(), cancel_by=param("actor", Text), reason=param("reason", Text))
     .returning(run.c.id, run.c.session),
 )

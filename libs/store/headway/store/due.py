@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, func, select, update
+from sqlalchemy import ARRAY, Integer, Uuid, false, func, select, update
 
 from headway.core.run import State
 from headway.store.gates import Placed, place
@@ -19,12 +19,14 @@ _due = (
     .limit(param("limit", Integer))
 )
 _head = _due.where(~run.c.gated).with_for_update(skip_locked=True).cte("head").prefix_with("MATERIALIZED")
+# An array of ids, for a join would be planned for as many rows as the statistics promise.
+_found = func.array(select(_head.c.id).scalar_subquery(), type_=ARRAY(Uuid))
 RELEASE_DUE: Final = statement(
     "due_release",
-    update(run).where(run.c.id == _head.c.id).values(state=const(State.QUEUED)).returning(run.c.id, run.c.queue, run.c.priority),
+    update(run).where(run.c.id == func.any(_found)).values(state=const(State.QUEUED)).returning(run.c.id, run.c.queue, run.c.priority),
 )
 # Not locked: gates come before runs, and admit looks at each run again when it has locked it.
-GATED_DUE: Final = statement("due_gated", _due.where(run.c.gated))
+GATED_DUE: Final = statement("due_gated", _due.where(func.coalesce(run.c.gated, false())))
 UNTIL_NEXT: Final = statement("due_until_next", select(func.min(run.c.available_at) - now()).where(run.c.state == const(State.SCHEDULED)))
 
 

@@ -19,16 +19,17 @@ __all__ = ["Connection", "Database", "Row", "Tx"]
 
 T = TypeVar("T")
 Connection: TypeAlias = "asyncpg.Connection[Any] | PoolConnectionProxy[Any]"
+# A plan for these arguments weighs the batch against statistics that may have been taken while a table was empty; a plan for any
+# arguments goes by the key (performance.md, "The planner trap").
 SETTINGS: Final = {
     "jit": "off",
+    "plan_cache_mode": "force_generic_plan",
     "idle_in_transaction_session_timeout": "60000",
     "statement_timeout": "60000",
     "timezone": "UTC",
 }
-# Statistics taken on an idle system make the planner scan whole tables for a batch of ids (performance.md, "The planner trap").
 # A worker runs a handful of statements, all of them by key: it forbids every plan that is not.
 HOT_SETTINGS: Final = {
-    "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
