@@ -1,9 +1,9 @@
-"""Try an application without a platform."""
+"""Try an application: one handler without a platform, or all of it on a platform inside of the test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
 from headway.core.ask import Ask
@@ -11,6 +11,11 @@ from headway.core.outcome import Failure, Outcome, PartialSuccess, Result, Succe
 from headway.sdk.execute import execute
 from headway.sdk.job import Job
 from headway.sdk.run import Run
+
+if TYPE_CHECKING:
+    from headway.sdk.platform import Platform
+
+__all__ = ["Facts", "Platform", "Recorder", "Tried", "run_handler"]
 
 NOON: Final = datetime(2030, 1, 1, 12, tzinfo=UTC)
 HOUR: Final = timedelta(hours=1)
@@ -85,3 +90,12 @@ async def run_handler(job: Job[..., Any], params: Any = None, **facts: Any) -> T
     given = {"id": uuid4(), "definition": job.name, "handler": job.name, "params": text, **facts}
     outcome = await execute(job.handler, Run(Facts(**given), recorder))
     return Tried(outcome, recorder.progress_said, recorder.children)
+
+
+def __getattr__(name: str) -> Any:
+    """Load the platform, drivers and all, for whoever asks for it."""
+    if name != "Platform":
+        raise AttributeError(f"headway.sdk.testing has no {name}")
+    from headway.sdk.platform import Platform
+
+    return Platform

@@ -1,6 +1,6 @@
 """Keep the cache like the database: all of it at the start, then only what changed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -18,16 +18,21 @@ OVERLAP: Final = timedelta(seconds=60)
 
 
 class Refresh:
-    """Reads what changed since the last read.  A failed read changes nothing: the old cache is kept."""
+    """Reads what changed since the last read.  A failed read changes nothing: the old cache is kept.
 
-    def __init__(self, database: Database, cache: Schedules) -> None:
+    `saw_now` is told the database's instant at the start of each read.
+    """
+
+    def __init__(self, database: Database, cache: Schedules, saw_now: Callable[[datetime], None] = lambda now: None) -> None:
         self.database = database
         self.cache = cache
+        self.saw_now = saw_now
         self.refreshed_at: datetime | None = None
 
     async def run(self) -> int:
         """Bring the cache up to date and say how many schedules were read.  Raises Unavailable."""
         async with self.database.begin() as tx:
+            self.saw_now(tx.now)
             # A transaction that began earlier may commit later: what it changed is read by the overlap.
             since = None if self.refreshed_at is None else self.refreshed_at - OVERLAP
             rows = await schedules.load(tx, since=since)

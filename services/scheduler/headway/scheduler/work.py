@@ -43,7 +43,7 @@ class Scheduler:
         self.broker = broker
         self.announcer = Announcer(broker)
         self.cache = Schedules()
-        self.refresh = Refresh(database, self.cache)
+        self.refresh = Refresh(database, self.cache, self._read_clock)
         self.decide_wake = Wake()
         self.refresh_wake = Wake()
         self.last_decision: datetime | None = None
