@@ -29,7 +29,7 @@ async def _block() -> None:
 
 
 def _hold() -> None:
-    time.sleep(20)
+    threading.Event().wait(20)
 
 
 async def run(settings: ProcessSettings, life: Life) -> None:

@@ -39,4 +39,4 @@ async def test_the_thread_sees_the_loop() -> None:
 
 
 def _hold() -> None:
-    time.sleep(0.01)
+    threading.Event().wait(0.01)
