@@ -8,7 +8,6 @@ from importlib import import_module
 
 import headway.store
 from headway.api import contracts as api
-from headway.api.contracts import contracts as http_contracts
 from headway.core.run import FINAL, NEXT
 from headway.messages import contracts as messages
 from headway.runtime import settings_page, telemetry_page
@@ -23,7 +22,6 @@ def generated() -> Mapping[str, str]:
     """Every generated file by its path in the repository."""
     return {
         **{f"contracts/{path}": text for path, text in [*messages.contracts().items(), *api.contracts().items()]},
-        **{f"contracts/{path}": text for path, text in http_contracts().items()},
         **{f"contracts/sql/{entry.name}.sql": sql(entry) for entry in statements()},
         "contracts/run-states.mmd": run_states(),
         f"docs/{settings_page.NAME}": settings_page.page(),
