@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 BARE = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
@@ -17,13 +19,13 @@ class Said(NamedTuple):
     err: str
 
 
-def headway(*arguments: str, cwd: Path | None = None, stdin: str = "", **environment: str) -> Said:
+def headway(*arguments: str, given: Mapping[str, str] = MappingProxyType({}), cwd: Path | None = None) -> Said:
     """Run the command with nothing of Headway in its environment but what is given."""
     done = subprocess.run(
         [sys.executable, "-m", "headway.cli", *arguments],
-        env=BARE | environment,
+        env=BARE | dict(given),
         cwd=cwd,
-        input=stdin,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,

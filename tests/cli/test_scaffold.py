@@ -33,7 +33,7 @@ def test_a_new_application_passes_its_test(tmp_path: Path) -> None:
 def test_the_jobs_can_be_synced(tmp_path: Path, database_url: str) -> None:
     """What the scaffold declares is accepted as it stands (DEF-15)."""
     scaffold(str(tmp_path / "reports"))
-    said = headway("sync", str(tmp_path / "reports" / "jobs.py"), HEADWAY_DATABASE_URL=database_url)
+    said = headway("sync", str(tmp_path / "reports" / "jobs.py"), given={"HEADWAY_DATABASE_URL": database_url})
     assert (said.code, said.err) == (0, "")
     assert "send_report" in said.out
 

@@ -19,7 +19,8 @@ Seen = Mapping[Path, int]
 def run_again(app: str, arguments: Sequence[str]) -> int:
     """Run `headway` with these arguments until this process is asked to stop, again after every change; answers the last exit code."""
     root = watched(app)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, signal.default_int_handler)
     while True:
         before = look(root)
         child = subprocess.Popen([sys.executable, "-m", "headway.cli", *arguments], start_new_session=True)

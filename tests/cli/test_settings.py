@@ -1,0 +1,33 @@
+"""Settings that are missing or wrong, as each verb says it."""
+
+import pytest
+from typer.testing import CliRunner
+
+from headway.cli.main import app
+
+SAMPLE = "headway.cli.sample:app"
+BARE = {"HEADWAY_HOME": "/nonexistent", "HEADWAY_DATABASE_URL": None, "HEADWAY_BROKER_URL": None}
+
+
+@pytest.mark.parametrize("verb", ["db current", "db migrate", "doctor", f"sync {SAMPLE}"])
+def test_a_database_has_to_be_named(verb: str) -> None:
+    """Where no database is named and none was made here, the setting is named, exit code 2 (CFG-02)."""
+    said = CliRunner().invoke(app, verb.split(), env=BARE)
+    assert (said.exit_code, said.output) == (2, "headway: HEADWAY_DATABASE_URL: is required\n")
+
+
+@pytest.mark.parametrize("verb", ["api", "scheduler", "workflow-engine", "maintenance", f"worker {SAMPLE}", "maintenance scan all"])
+def test_a_service_needs_both_urls(verb: str) -> None:
+    """Every missing setting is reported at once, exit code 2 (CFG-02)."""
+    said = CliRunner().invoke(app, verb.split(), env=BARE)
+    assert said.exit_code == 2
+    assert "HEADWAY_DATABASE_URL: is required" in said.output
+    assert "HEADWAY_BROKER_URL: is required" in said.output
+
+
+def test_a_wrong_url_is_never_repeated() -> None:
+    """A URL that cannot be read is refused by its name, without the password in it (CFG-02)."""
+    said = CliRunner().invoke(app, ["doctor"], env={**BARE, "HEADWAY_DATABASE_URL": "mysql://me:secret@host/db"})
+    assert said.exit_code == 2
+    assert said.output.startswith("headway: HEADWAY_DATABASE_URL: must begin with postgresql://")
+    assert "secret" not in said.output
