@@ -209,6 +209,8 @@ def test_what_would_be_lost_in_storage_is_refused() -> None:
     async def secret(word: SecretStr) -> None: ...
 
     assert numbers.ask({"value": 1.5}).params == '{"value":1.5}'
+    assert numbers.ask({"value": 1.5, "note": None}).params == '{"value":1.5,"note":null}'
+    assert numbers.ask({"value": 1.5, "note": "**********"}).params == '{"value":1.5,"note":"**********"}'
     assert fields(lambda: numbers.ask({"value": float("inf")})) == ["parameters"]
     assert fields(lambda: secret.ask({"word": "hush"})) == ["parameters"]
 

@@ -70,7 +70,7 @@ class Client:
             return await client.__aenter__()
 
     async def __aenter__(self) -> Self:
-        self._telling = asyncio.create_task(self._tell(), name="headway.tell")
+        self._telling = self._telling or asyncio.create_task(self._tell(), name="headway.tell")
         return self
 
     async def __aexit__(self, *_: object) -> None:

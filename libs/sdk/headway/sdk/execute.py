@@ -3,11 +3,11 @@
 import asyncio
 from asyncio import CancelledError
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import copy_context
-from functools import partial
+from functools import cache, partial
 from inspect import isawaitable
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,12 +15,10 @@ from headway.core.outcome import Failure, Outcome, SafeError
 from headway.sdk.ambient import CURRENT
 from headway.sdk.child import execute_in_child
 from headway.sdk.dependencies import Call, Scope
-from headway.sdk.handler import Handler, parameter_problems
+from headway.sdk.handler import INVALID, Handler, parameter_problems
 from headway.sdk.middleware import Middleware, Proceed
 from headway.sdk.outcomes import failure_of, outcome_of
 from headway.sdk.run import Run
-
-INVALID_PARAMETERS: Final = "invalid_parameters"
 
 
 async def execute(handler: Handler, run: Run, *, middleware: Sequence[Middleware] = (), threads: Executor | None = None) -> Outcome:
@@ -51,7 +49,7 @@ async def execute(handler: Handler, run: Run, *, middleware: Sequence[Middleware
 
 def _refused(error: ValidationError) -> Failure:
     message = "; ".join(str(problem) for problem in parameter_problems(error)[:20])
-    return Failure(SafeError(INVALID_PARAMETERS, message[:3000]), permanent=True)
+    return Failure(SafeError(INVALID, message[:3000]), permanent=True)
 
 
 def _is_ours() -> bool:
@@ -91,9 +89,7 @@ async def _in_place(work: Callable[[], Any]) -> Any:
 async def _in_thread(run: Run, threads: Executor | None, work: Callable[[], Any]) -> Any:
     """Call something on a thread of its own; when this task is cancelled the thread goes on, and `run.cancelled` tells it."""
     run.loop = asyncio.get_running_loop()
-    if threads is None:
-        return await asyncio.to_thread(_guarded, work)
-    future = threads.submit(copy_context().run, _guarded, work)
+    future = (threads or _default_threads()).submit(copy_context().run, _guarded, work)
     try:
         return await asyncio.wrap_future(future)
     except CancelledError:
@@ -101,6 +97,11 @@ async def _in_thread(run: Run, threads: Executor | None, work: Callable[[], Any]
         if not future.done():
             run.lingering = future
         raise
+
+
+@cache
+def _default_threads() -> Executor:
+    return ThreadPoolExecutor(thread_name_prefix="handler")
 
 
 def _guarded(work: Callable[[], Any]) -> Any:

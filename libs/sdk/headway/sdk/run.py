@@ -8,7 +8,6 @@ from typing import Any, Protocol, Unpack
 from uuid import UUID
 
 import orjson
-import structlog
 
 from headway.core.ask import Ask, Origin, problems_of
 from headway.core.errors import Invalid
@@ -154,6 +153,8 @@ class Run:
     def logger(self) -> Any:
         """A structlog logger whose lines name the run."""
         if self._logger is None:
+            import structlog  # as heavy as everything else together, and few handlers log
+
             named = {"run": str(self.id), "attempt": self.attempt, "definition": self.definition}
             more = {"schedule": self.facts.schedule, "tenant": self.tenant, "correlation": self.correlation}
             self._logger = structlog.get_logger("headway.run").bind(**named, **{name: str(value) for name, value in more.items() if value})
