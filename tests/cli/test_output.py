@@ -18,6 +18,13 @@ def test_a_table_in_a_pipe_is_plain_and_whole(capsys: pytest.CaptureFixture[str]
     assert not any("\x1b" in line for line in lines)
 
 
+def test_instants_are_short_in_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table shows instants to the second, still as ISO 8601; JSON has them whole."""
+    rows = [{"at": "2026-01-31T07:00:00.123456Z", "note": "1.5Z"}]
+    Output().table(rows, ("at", "note"), none="")
+    assert capsys.readouterr().out.split() == ["at", "note", "2026-01-31T07:00:00Z", "1.5Z"]
+
+
 def test_no_rows_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     """An empty listing says so to people, and is an empty list to programs."""
     Output().table([], ("name",), none="no runs")

@@ -1,6 +1,7 @@
 """How answers are written: tables for people, JSON for programs; colours and progress only on a terminal."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WIDE: Final = 100_000  # a pipe has no width: nothing is wrapped or cut there
+FRACTION: Final = re.compile(r"(?<=^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+(?=Z$)")  # of an instant: a table's readers need no microseconds
 COLOURS: Final = {
     "succeeded": "green",
     "failed": "red",
@@ -93,9 +95,9 @@ class Output:
 
         table = Table(box=None, pad_edge=False, header_style="bold")
         for name in columns:
-            table.add_column(name.replace("_", " "), overflow="fold")
+            table.add_column(name.replace("_", " "), overflow="fold", no_wrap=name == "id")
         for row in rows:
-            table.add_row(*(_styled(cell(row.get(name))) for name in columns))
+            table.add_row(*(_styled(FRACTION.sub("", cell(row.get(name)))) for name in columns))
         self._console().print(table)
 
     def _print(self, *parts: "Text") -> None:

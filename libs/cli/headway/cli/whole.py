@@ -44,7 +44,6 @@ SAMPLE: Final = "headway.cli.sample:app"
 YET_UNKNOWN: Final = "postgresql://"
 NAMELESS: Final = "memory://"
 IN_MEMORY: Final = Url.parse("memory://up", ("memory",))
-SYNC_EVERY: Final = timedelta(minutes=5)
 AFTER_DRAIN: Final = timedelta(seconds=1)  # for what services do once their work has ended
 KINDS: Final[Mapping[str, type[Settings]]] = {
     "api": ApiSettings,
@@ -129,28 +128,26 @@ async def _run(parts: Parts, port: int | None, settings: UpSettings, life: Life)
         url = settings.database_url
         if url is None:
             url = await stack.enter_async_context(_embedded(home_of(settings)))
+        if life.stopping.is_set():  # somebody changed their mind while a database was made
+            return
         made = made.at(url)
         await migrate(url.reveal(), made.api.database_schema)
         client = await Client.connect(created_by=ACTOR, database_url=url.reveal(), broker_url=made.api.broker_url.reveal())
         stack.push_async_callback(client.close)
         made.app.bind(client)
         await sync(client.database, made.app, ACTOR, announcer=client.announcer)
-        await _live(made, settings, life, client)
+        await _live(made, settings, life, client.database)
+    typer.echo("stopped; everything is kept")
 
 
-async def _live(made: Plan, settings: UpSettings, life: Life, client: Client) -> None:
-    async def synced() -> int:
-        return len(await sync(client.database, made.app, ACTOR, announcer=client.announcer))
-
+async def _live(made: Plan, settings: UpSettings, life: Life, database: Database) -> None:
     whole = Life("up", stopping=life.stopping, health=life.health, clock=life.clock, drain=life.drain + AFTER_DRAIN)
     lives = {name: life.child(name) for name in SERVICES}
     async with whole:
         for name, child in lives.items():
             more = {"app": made.app} if name == "worker" else {}
             whole.start(name, made.parts.modules[name].run(made.services[name], child, **more), drains=True)
-        whole.start_loop("sync", synced, SYNC_EVERY)
-        whole.start("welcome", _welcome(made, settings, life, client.database, [child.started for child in lives.values()]))
-    typer.echo("stopped; everything is kept")
+        whole.start("welcome", _welcome(made, settings, life, database, [child.started for child in lives.values()]))
 
 
 async def _welcome(made: Plan, settings: UpSettings, life: Life, database: Database, started: list[Event]) -> None:

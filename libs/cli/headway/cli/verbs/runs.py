@@ -12,7 +12,7 @@ from headway.cli.root import example, verbs
 from headway.core.durations import parse_duration
 from headway.core.errors import Invalid
 
-COLUMNS: Final = ("id", "definition", "state", "outcome", "attempt", "created_at", "finished_at", "reason")
+COLUMNS: Final = ("id", "definition", "state", "created_at", "reason")
 FIELDS: Final = (
     "id",
     "definition",
