@@ -36,7 +36,7 @@ contracts: setup ## write contracts/ again from the code
 bench: setup ## the benchmarks, as JSON
 	$(BIN)/python -m benchmarks $(ARGS)
 
-chaos: setup ## kill and check
+chaos: setup ## kill and check (ARGS="--seed 7" replays one scenario)
 	$(BIN)/pytest tests/chaos -m chaos $(ARGS)
 
 check-night: check test bench chaos ## everything, slow parts included

@@ -222,3 +222,15 @@ async def test_a_weekly_interval_survives_restarts(scene: Scene) -> None:
             await scene.later(timedelta(hours=6))
     slots = await scene.sql("SELECT slot_at FROM headway.slot WHERE decision = 1 ORDER BY slot_at")
     assert [slot["slot_at"] for slot in slots] == [datetime(2025, 3, day, 6, tzinfo=UTC) for day in (10, 17, 24)]
+
+
+async def test_a_job_that_the_file_switches_off_is_skipped(scene: Scene) -> None:
+    """A `[jobs.<name>]` table with `enabled = false` has its slots decided `skipped: disabled`, without a change of the definition
+    (CFG-03)."""
+    await scene.schedule("job", every="5s")
+    await scene.later(timedelta(seconds=5))
+    cache = await loaded(scene)
+    async with scene.database.begin() as tx:
+        await decide_due(tx, cache.due(tx.now, 10), GRACE, {"job"})
+    (slot,) = await scene.sql("SELECT decision, reason, run FROM headway.slot")
+    assert (slot["decision"], slot["reason"], slot["run"]) == (3, "disabled", None)

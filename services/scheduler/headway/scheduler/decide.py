@@ -1,6 +1,6 @@
 """Decide the slots that are due: one transaction for many schedules, begun by a compare-and-set on each."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -43,10 +43,11 @@ class Decided(NamedTuple):
     at: datetime
 
 
-async def decide_due(tx: Tx, due: Sequence[Known], grace: timedelta) -> Decided:
+async def decide_due(tx: Tx, due: Sequence[Known], grace: timedelta, off: Set[str] = frozenset()) -> Decided:
     """Decide everything up to now for schedules that are due.
 
-    Any number of schedulers may do this at once: the compare-and-set gives each schedule's slots to one of them.
+    Any number of schedulers may do this at once: the compare-and-set gives each schedule's slots to one of them.  `off` names
+    definitions that the operator's file switches off.
     """
     plans = {known.id: plan_slots(known.rule, known.decided_until, tx.now, grace) for known in due}
     taken = await schedules.advance(
@@ -54,7 +55,11 @@ async def decide_due(tx: Tx, due: Sequence[Known], grace: timedelta) -> Decided:
     )
     mine = [known for known in due if known.id in taken]
     facts = await schedules.facts(tx, [known.id for known in mine])
-    verdicts = [verdict for known in mine for verdict in _decide(known, plans[known.id], facts[known.id], grace, tx.now)]
+    verdicts = [
+        verdict
+        for known in mine
+        for verdict in _decide(known, plans[known.id], _facts(facts[known.id], known.definition in off), grace, tx.now)
+    ]
     runs, queued = await _fire(tx, verdicts, facts)
     await slots.record(tx, [_record(verdict, runs) for verdict in verdicts], actor=MADE_BY, tzdata=tzdata_version())
     ranges = [_missed(known, plans[known.id]) for known in mine if plans[known.id].missed]
@@ -63,8 +68,11 @@ async def decide_due(tx: Tx, due: Sequence[Known], grace: timedelta) -> Decided:
     return Decided(moved, [known.id for known in due if known.id not in taken], verdicts, queued, tx.now)
 
 
-def _decide(known: Known, plan: SlotPlan, row: Row, grace: timedelta, now: datetime) -> list[Verdict]:
-    facts = SlotFacts(row["open_runs"], row["pending_runs"], row["enabled"], row["paused"])
+def _facts(row: Row, off: bool) -> SlotFacts:
+    return SlotFacts(row["open_runs"], row["pending_runs"], row["enabled"] and not off, row["paused"])
+
+
+def _decide(known: Known, plan: SlotPlan, facts: SlotFacts, grace: timedelta, now: datetime) -> list[Verdict]:
     decided = decide_in_turn(_view(known.rule, grace), plan.slots, facts, now)
     return [Verdict(known, slot_at, decision) for slot_at, decision in decided]
 

@@ -22,7 +22,7 @@ from headway.runtime.metrics import (
     SCHEDULER_REFRESH_DURATION,
     SCHEDULER_SLOT_LATENESS,
 )
-from headway.runtime.settings import SchedulerSettings
+from headway.runtime.settings import SchedulerSettings, read_jobs
 from headway.scheduler.cache import Schedules
 from headway.scheduler.decide import Decided, Verdict, decide_due
 from headway.scheduler.react import Reactions
@@ -39,6 +39,8 @@ class Scheduler:
 
     def __init__(self, settings: SchedulerSettings, database: Database, broker: Broker) -> None:
         self.knobs = settings.scheduler
+        self.config = settings.config
+        self.off: frozenset[str] = frozenset()
         self.database = database
         self.broker = broker
         self.announcer = Announcer(broker)
@@ -73,7 +75,7 @@ class Scheduler:
             return self._sleep(0)
         async with self.database.begin() as tx:
             self._read_clock(tx.now)
-            decided = await decide_due(tx, due, timedelta(seconds=self.knobs.grace_seconds))
+            decided = await decide_due(tx, due, timedelta(seconds=self.knobs.grace_seconds), self.off)
         self.announcer.put(hints.created([hints.Queued(run.id, run.queue, run.priority) for run in decided.queued], at=decided.at))
         for known in decided.moved:
             self.cache.put(known)
@@ -89,6 +91,7 @@ class Scheduler:
         outcome = "error"
         try:
             read = await self.refresh.run()
+            self.off = frozenset(name for name, job in read_jobs(self.config).items() if job.enabled is False)
             outcome = "ok"
         finally:
             SCHEDULER_REFRESH.labels(outcome).inc()

@@ -35,6 +35,7 @@ from headway.worker.intake import Intake, Shape, Supply
 from headway.worker.lease import Lease
 from headway.worker.link import FencedLink
 from headway.worker.outbox import Outbox
+from headway.worker.queues import parse_queues
 from headway.worker.seen import Seen
 from headway.worker.settling import Concluded
 from headway.worker.slots import Slots
@@ -57,13 +58,14 @@ class Worker:
         self.broker = broker
         self.announcer = Announcer(broker)
         self.seen = Seen()
-        self.slots = Slots(knobs.concurrency)
+        self.queues = parse_queues(knobs.queues)
+        self.slots = Slots(knobs.concurrency, {queue: cap for queue, cap in self.queues.items() if cap is not None})
         self.outbox = Outbox(database, batch=knobs.batch, running=lambda: len(self.crew.executions))
         handlers = {**BUILT_IN, **app.handlers}
         self.lease = Lease(
             database,
             timedelta(seconds=settings.lease_seconds),
-            queues=knobs.queues,
+            queues=tuple(self.queues),
             handlers=sorted(handlers),
             capacity=knobs.concurrency,
         )
@@ -105,10 +107,10 @@ class Worker:
     async def _take_in(self, life: Life) -> None:
         """Start taking runs in: one intake for each queue, and the control messages of all workers."""
         knobs = self.settings.worker
-        await self.broker.declare_run_queues(knobs.queues)
+        await self.broker.declare_run_queues(tuple(self.queues))
         shape = Shape(knobs.batch, prefetch(knobs.concurrency), timedelta(seconds=knobs.look_seconds))
         supply = Supply(self.database, self.lease, self.slots, self.crew.names, self._start, self._bury)
-        for queue in knobs.queues:
+        for queue in self.queues:
             consumer = await self.broker.consume(f"run.{queue}", prefetch=shape.prefetch)
             intake = Intake(queue, consumer, supply, shape)
             self.intakes.append(intake)

@@ -60,7 +60,9 @@ class WorkerGroup(Group):
     """Running handlers."""
 
     concurrency: Runs = Field(100, description="Slots: attempts that one worker holds at once.")
-    queues: Names = Field(("default",), min_length=1, description="Queues that the worker takes runs from.")
+    queues: Names = Field(
+        ("default",), min_length=1, description="Queues that the worker takes runs from; `reports=5` gives one a cap of slots."
+    )
     threads: Threads = Field(32, description="Threads for handlers that are no coroutines.")
     look_seconds: Seconds = Field(1, description="How often an idle worker looks for queued runs that no message named.")
     batch: Runs = Field(500, description="Most runs that one statement claims or settles.")
