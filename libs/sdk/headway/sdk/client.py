@@ -149,8 +149,7 @@ class Client:
             return row
 
     async def _row(self, run_id: UUID) -> Row:
-        async with self.database.once() as tx:
-            row = await runs.get(tx, run_id, tenant=None)
+        row = await self.database.transact(partial(runs.get, run_id=run_id, tenant=None))
         if row is None:
             raise NotFound(f"run: there is no run {run_id}")
         return row

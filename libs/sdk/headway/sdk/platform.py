@@ -140,14 +140,7 @@ class Platform:
         self._clock.moved()
 
     async def _look(self) -> Standing:
-        async with self.client.database.begin() as tx:
-            backlog = await runs.backlog(tx)
-            due = [tx.now - row["age"] for row in backlog if row["state"] == State.SCHEDULED]
-            due += await _slots(tx)
-            owed = await reactions.backlog(tx)
-        earliest = min(due, default=None)
-        working = any(row["state"] in (State.QUEUED, State.RUNNING) for row in backlog) or any(row["owed"] for row in owed)
-        return Standing(tx.now, working or (earliest is not None and earliest <= tx.now), earliest)
+        return await self.client.database.transact(_standing)
 
     async def _start(self, closing: AsyncExitStack) -> None:
         """Start every service; at the end they drain before what they use is closed."""
@@ -168,6 +161,15 @@ def _service(name: str) -> Any:
     if not found:
         raise Invalid.field("platform", f"needs the service {name}: install headway-{name}")
     return next(iter(found)).load()
+
+
+async def _standing(tx: Tx) -> Standing:
+    backlog = await runs.backlog(tx)
+    due = [tx.now - row["age"] for row in backlog if row["state"] == State.SCHEDULED] + await _slots(tx)
+    earliest = min(due, default=None)
+    working = any(row["state"] in (State.QUEUED, State.RUNNING) for row in backlog)
+    owed = any(row["owed"] > row["parked"] for row in await reactions.backlog(tx))
+    return Standing(tx.now, working or owed or (earliest is not None and earliest <= tx.now), earliest)
 
 
 async def _slots(tx: Tx) -> list[datetime]:

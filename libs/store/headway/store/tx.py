@@ -96,6 +96,15 @@ async def prepare_connection(connection: Connection) -> None:
     )
 
 
+async def end_transaction(connection: Connection) -> None:
+    """Ready a connection for whoever is next.
+
+    Nothing here sets anything for longer than a transaction, so only one that was left open needs the round trip of a reset.
+    """
+    if connection.is_in_transaction():
+        await connection.reset()
+
+
 class Database:
     """A pool of connections to one schema of one database."""
 
@@ -113,6 +122,7 @@ class Database:
                 min_size=1,
                 max_size=size,
                 init=prepare_connection,
+                reset=end_transaction,
                 server_settings=settings,
                 command_timeout=60,
                 timeout=10,

@@ -91,8 +91,9 @@ async def prune(ground: Ground) -> Next:
 
 async def keep_partitions(ground: Ground) -> Next:
     """Make partitions ahead of time and drop those whose day has passed."""
-    async with ground.database.begin() as tx:
-        return Next(await partitions.ensure_partitions(tx) + await partitions.drop_partitions(tx))
+    # Two transactions: making one locks the default partition, dropping one the whole table; a reader takes them the other way round.
+    dropped = await ground.database.transact(partitions.drop_partitions)
+    return Next(dropped + await ground.database.transact(partitions.ensure_partitions))
 
 
 async def measure_backlog(ground: Ground) -> Next:
