@@ -12,7 +12,9 @@ from headway.core.errors import Conflict
 from headway.core.outcome import Failure, HandedBack, SafeError
 from headway.core.run import Cause, State
 from headway.store import cancel, due, gates, rescue
+from headway.store.accept import accept
 from headway.store.claim import Claimed
+from headway.store.enqueue import Accepted
 from tests.store.scene import LEASE, Scene
 
 MINUTE = timedelta(minutes=1)
@@ -56,6 +58,7 @@ async def test_the_limit_is_never_exceeded(scene: Scene) -> None:
         await scene.enqueue(2)
         seen.append(await active(scene))
 
+    await asyncio.gather(*[scene.sql("SELECT pg_sleep(0.05)") for _ in range(8)])
     for _ in range(6):
         claimed = await scene.claim_next(session)
         await asyncio.gather(ask(), ask(), *[work(run) for run in claimed], scene.database.transact(due.release))
@@ -66,6 +69,18 @@ async def test_the_limit_is_never_exceeded(scene: Scene) -> None:
         await asyncio.gather(*[work(run) for run in claimed])
     assert not await scene.sql("SELECT 1 FROM headway.run")
     assert len(await scene.sql("SELECT 1 FROM headway.run_done")) == 24
+
+
+async def test_two_that_ask_at_once_count_each_other(scene: Scene) -> None:
+    """RUN-10, invariant 7: whoever admits waits for the transaction that is admitting, and then counts what it let in."""
+    await scene.define(max_concurrent_runs=1)
+    async with scene.database.begin() as tx:
+        (first,) = await accept(tx, [Ask("job")])
+        asking = asyncio.create_task(scene.enqueue())
+        await scene.somebody_waits()
+    (second,) = await asking
+    assert isinstance(first, Accepted)
+    assert await scene.states([first.id, second]) == [State.QUEUED, State.HELD]
 
 
 async def test_a_waiting_retry_gives_its_place_away(scene: Scene) -> None:

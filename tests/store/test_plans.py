@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Uuid, func, update
 
 from headway.core.run import State
-from headway.store import cancel, claim, due, finish, holding, schedules, sessions
+from headway.store import cancel, claim, due, fence, finish, holding, progress, schedules, sessions
 from headway.store.schema import run
 from headway.store.statement import Statement, array, const, param
 from headway.store.tx import Database
@@ -28,8 +28,11 @@ Case = tuple[Statement, str, set[str]]
 HOT: Final[Sequence[Case]] = (
     (claim.CLAIM_BY_ID, "run", {"run_pkey"}),
     (claim.CLAIM_BY_ORDER, "run", {"run_queued", "run_pkey"}),
+    (finish.FINISH_PLAIN, "run", {"run_pkey"}),
     (finish.FINISH_HELD, "run", {"run_pkey"}),
     (finish.RELEASE, "run", {"run_pkey"}),
+    (fence.HOLDS, "run", {"run_pkey"}),
+    (progress.REPORT, "run", {"run_pkey"}),
     (holding.HELD, "run", {"run_pkey"}),
     (sessions.RENEW, "run", {"run_running"}),
 )
@@ -80,6 +83,10 @@ def values(batch: int) -> Mapping[str, Any]:
         "now": AT,
         "lease": timedelta(seconds=30),
         "in_flight": 1,
+        "run": ids[0],
+        "attempt": 1,
+        "percent": 50,
+        "message": "half",
         "actor": "ann",
         "reason": "no",
         "attempts": [1] * batch,

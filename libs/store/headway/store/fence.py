@@ -8,7 +8,7 @@ from sqlalchemy import Integer, Uuid, select
 from headway.core.errors import LeaseLost
 from headway.core.run import State
 from headway.store.schema import run
-from headway.store.statement import const, param, statement
+from headway.store.statement import hidden, param, statement
 from headway.store.tx import Tx
 
 
@@ -27,7 +27,7 @@ HOLDS: Final = statement(
         run.c.id == param("run", Uuid),
         run.c.session == param("session", Uuid),
         run.c.attempt == param("attempt", Integer),
-        run.c.state == const(State.RUNNING),
+        hidden(run.c.state, State.RUNNING),
     )
     .with_for_update(read=True, key_share=True),
 )

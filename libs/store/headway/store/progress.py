@@ -11,7 +11,7 @@ from headway.core.run import State
 from headway.core.safe import safe_text
 from headway.store.fence import Fence
 from headway.store.schema import run, run_progress
-from headway.store.statement import const, now, param, statement
+from headway.store.statement import hidden, now, param, statement
 from headway.store.tx import Row, Tx
 
 MESSAGE_LIMIT: Final = 2000
@@ -19,7 +19,7 @@ _heard = select(run.c.id, param("percent", SmallInteger), param("message", Text)
     run.c.id == param("run", Uuid),
     run.c.session == param("session", Uuid),
     run.c.attempt == param("attempt", Integer),
-    run.c.state == const(State.RUNNING),
+    hidden(run.c.state, State.RUNNING),
 )
 _upsert = insert(run_progress).from_select(["run", "percent", "message", "updated_at"], _heard)
 REPORT: Final = statement(
