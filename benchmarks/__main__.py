@@ -18,8 +18,8 @@ HERE = Path(__file__).resolve().parent
 PEERS = HERE / "peers"
 VENVS = HERE.parent / ".benchmarks"
 PACKAGES = {
-    "pgqueuer": ["pgqueuer[asyncpg]", "psycopg[binary]", "uvloop"],
-    "taskiq": ["taskiq", "taskiq-aio-pika", "taskiq-postgres", "asyncpg", "aio-pika", "psycopg[binary]"],
+    "pgqueuer": ["pgqueuer[asyncpg]", "uvloop"],
+    "taskiq": ["taskiq", "taskiq-aio-pika", "taskiq-postgres", "asyncpg", "aio-pika"],
 }
 SIZES = {
     "full": {"headway": 60_000, "pgqueuer": 40_000, "taskiq": 6_000},

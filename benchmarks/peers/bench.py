@@ -8,9 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import asyncpg
 
 from board import Board, processes, tree
 
@@ -67,15 +68,18 @@ class Bench:
         """Jobs whose end is not yet committed, None where the peer keeps no such state."""
         if self.unfinished_sql is None:
             return None
-        return int(self.query(self.unfinished_sql.replace(":n", str(self.args.n)))[0])
+        return int(self.query(self.unfinished_sql.replace(":n", str(self.args.n))))
 
-    def query(self, sql: str) -> Sequence[Any]:
-        """Run one statement on a connection of its own and return the first row."""
-        import psycopg
+    def query(self, sql: str) -> Any:
+        """Run one statement on a connection of its own and return its first value."""
+        return self.loop.run_until_complete(self._query(sql))
 
-        with psycopg.connect(self.pg_dsn(), autocommit=True) as connection:
-            cursor = connection.execute(sql)
-            return (cursor.fetchone() or ()) if cursor.description else ()
+    async def _query(self, sql: str) -> Any:
+        connection = await asyncpg.connect(self.pg_dsn())
+        try:
+            return await connection.fetchval(sql)
+        finally:
+            await connection.close()
 
     def analyze(self) -> None:
         """What autovacuum would do within a minute after a preload."""
@@ -86,13 +90,13 @@ class Workers:
     """Worker processes, each in a session of its own."""
 
     def __init__(self, bench: Bench, count: int, board: Board) -> None:
+        command = bench.worker_argv()
         env = dict(os.environ, BENCH_DIR=str(board.folder), BENCH_ARGS=json.dumps(vars(bench.args)))
         env["PYTHONPATH"] = f"{HERE}:{env.get('PYTHONPATH', '')}"
         self._log = board.folder / "worker.log"
         with self._log.open("w") as log:
             self._procs = [
-                subprocess.Popen(bench.worker_argv(), env=env, stdout=log, stderr=log, cwd=HERE, start_new_session=True)
-                for _ in range(count)
+                subprocess.Popen(command, env=env, stdout=log, stderr=log, cwd=HERE, start_new_session=True) for _ in range(count)
             ]
         self.roots = [proc.pid for proc in self._procs]
 

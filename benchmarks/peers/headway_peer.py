@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import sys
 from urllib.parse import urlsplit, urlunsplit
 
 import aio_pika
@@ -14,7 +15,6 @@ from headway.sdk.client import Client
 from headway.sdk.sync import sync
 from headway.store.migrate import migrate
 from headway.store.tx import Database
-from headway.worker.app import serve
 from headway_jobs import Noop, app, noop
 from measure import main
 
@@ -85,14 +85,14 @@ class HeadwayBench(Bench):
     async def put_many(self, count: int) -> None:
         await app.enqueue_many([noop.ask(Noop()) for _ in range(count)])
 
-    def run_worker(self) -> None:
+    def worker_argv(self) -> list[str]:
         os.environ["HEADWAY_DATABASE_URL"] = self.pg_dsn()
         os.environ["HEADWAY_BROKER_URL"] = self.broker_url
         os.environ["HEADWAY_BROKER_PREFIX"] = PREFIX
         os.environ["HEADWAY_WORKER__CONCURRENCY"] = str(self.args.concurrency)
         os.environ["HEADWAY_HEALTH_PORT"] = "0"
         os.environ["HEADWAY_LOG_LEVEL"] = "warning"
-        raise SystemExit(serve(f"{HERE / 'headway_jobs.py'}:app"))
+        return [sys.executable, str(HERE / "headway_worker.py")]
 
 
 if __name__ == "__main__":

@@ -17,5 +17,5 @@ owed AS
 (INSERT INTO headway.reaction (run, kind, next_look_at) SELECT gone.id AS id, bits.bit AS bit, headway.headway_now() AS headway_now_2
 FROM gone, generate_series(0, 5) AS bits(bit)
 WHERE gone.owes != 0 AND (gone.owes & (1 << bits.bit)) != 0)
- SELECT gone.id, gone.state, gone.definition, gone.definition_id, gone.schedule, gone.queue, gone.priority, gone.owes, gone.gated, gone.attempt, gone.available_at, gone.started_at
+ SELECT gone.id, gone.state, gone.definition, gone.definition_id, gone.schedule, gone.queue, gone.priority, gone.owes, gone.gated, gone.attempt, gone.available_at, gone.started_at, headway.headway_now() AS at
 FROM gone

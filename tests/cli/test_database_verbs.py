@@ -10,8 +10,8 @@ from headway.cli.installed import service
 from headway.core.errors import Invalid
 from headway.runtime.settings import MaintenanceSettings, load
 from headway.sdk.sync import sync
-from headway.store.migrate import newest
 from headway.store.tx import Database
+from headway.store.version import newest
 from tests.cli.command import headway
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(180)]

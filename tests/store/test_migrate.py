@@ -12,9 +12,10 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from headway.core.errors import Conflict, Unavailable
-from headway.store.migrate import check_current, current, migrate, newest
+from headway.store.migrate import migrate
 from headway.store.schema import metadata
 from headway.store.tx import Database
+from headway.store.version import check_current, current, newest
 from tests.store.scene import Scene
 
 # A role that is named like the schema finds it without its name, and Alembic then takes it for nameless.

@@ -49,7 +49,7 @@ def _named(found: Connections) -> Iterator[None]:
 @asynccontextmanager
 async def database(name: str) -> AsyncIterator[Database]:
     """Open that database, at the version of this release.  Raises Conflict for any other, Unavailable."""
-    from headway.store.migrate import check_current
+    from headway.store.version import check_current
 
     async with connections() as found:
         url = found.database_url.reveal()

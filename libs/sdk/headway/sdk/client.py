@@ -38,7 +38,7 @@ FLUSH: Final = timedelta(seconds=2)
 class Client:
     """Accepts runs in few transactions and tells workers after the commit, off the caller's path.
 
-    To be entered (`async with`), which starts the telling; leaving it publishes what waits, for two seconds at most.  The adapters that
+    It tells from the first run on; leaving it (`async with`), or `close`, publishes what waits, for two seconds at most.  The adapters that
     it is given stay open.
     """
 
@@ -70,7 +70,7 @@ class Client:
             return await client.__aenter__()
 
     async def __aenter__(self) -> Self:
-        self._telling = self._telling or asyncio.create_task(self._tell(), name="headway.tell")
+        self._start_telling()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -163,6 +163,7 @@ class Client:
     def _accepted(self, answers: Iterable[Answer]) -> None:
         new = [one for one in answers if isinstance(one, Accepted) and not one.existing]
         RUN_ENQUEUED.inc(len(new))
+        self._start_telling()
         self.announcer.put(hints.created(Queued(one.id, one.queue, one.priority) for one in new if one.state is State.QUEUED))
 
     def _checked(self, asks: Sequence[Ask]) -> list[Ask]:
@@ -180,6 +181,9 @@ class Client:
                 if self.announcer.waiting:
                     await self.broker.ready(FLUSH)
                 await self.announcer.flush()
+
+    def _start_telling(self) -> None:
+        self._telling = self._telling or asyncio.create_task(self._tell(), name="headway.tell")
 
     async def _tell(self) -> None:
         """Wait for the broker once, so that the first hints find it, then publish for ever."""

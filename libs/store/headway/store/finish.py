@@ -69,7 +69,8 @@ def _finishing(which: Sequence[ColumnElement[bool]], decided: _Decided) -> Any:
     owed = insert(reaction).from_select(
         ["run", "kind", "next_look_at"], select(gone.c.id, bits.c.bit, now()).where(gone.c.owes != const(0), owing)
     )
-    return select(gone.c.id, gone.c.state, *[gone.c[name] for name in _MOVED]).add_cte(kept.cte("kept"), owed.cte("owed"))
+    moved = [gone.c.id, gone.c.state, *[gone.c[name] for name in _MOVED]]
+    return select(*moved, now().label("at")).add_cte(kept.cte("kept"), owed.cte("owed"))
 
 
 _final = given(

@@ -1,4 +1,4 @@
-"""Bring a schema to the newest version, and say which version it has."""
+"""Bring a schema to the newest version."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,16 +7,15 @@ from typing import Any, Final, TypeVar
 import asyncpg
 from alembic import command
 from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from headway.core.errors import Conflict, Unavailable
+from headway.core.errors import Unavailable
 from headway.store.faults import translated
 from headway.store.partitions import ensure_partitions
 from headway.store.statement import DEFAULT_SCHEMA
 from headway.store.tx import Database
+from headway.store.version import check_not_newer
 
 T = TypeVar("T")
 _LOCK: Final = 0x68656164
@@ -28,17 +27,6 @@ def _config(connection: Connection | None = None, schema: str = DEFAULT_SCHEMA) 
     config.attributes["connection"] = connection
     config.attributes["schema"] = schema
     return config
-
-
-def _scripts() -> ScriptDirectory:
-    return ScriptDirectory.from_config(_config())
-
-
-def newest() -> str:
-    """Return the version that this release works with."""
-    head = _scripts().get_current_head()
-    assert head is not None, "there is always a first migration"
-    return head
 
 
 async def migrate(url: str, schema: str = DEFAULT_SCHEMA) -> None:
@@ -60,37 +48,6 @@ async def migrate(url: str, schema: str = DEFAULT_SCHEMA) -> None:
             await ensure_partitions(tx)
     finally:
         await database.close()
-
-
-async def current(url: str, schema: str = DEFAULT_SCHEMA) -> str | None:
-    """Return the version of a database's schema, or None when it has none.  Raises Unavailable."""
-
-    def read(connection: Connection) -> str | None:
-        return MigrationContext.configure(connection, opts={"version_table_schema": schema}).get_current_revision()
-
-    return await _with_connection(url, read)
-
-
-async def check_not_newer(url: str, schema: str = DEFAULT_SCHEMA) -> None:
-    """Raise Conflict when the schema has a version that this release does not know."""
-    version = await current(url, schema)
-    known = {script.revision for script in _scripts().walk_revisions()}
-    if version is not None and version not in known:
-        raise Conflict(
-            f"database schema {schema!r} has version {version}, which is newer than this release knows ({newest()}): upgrade Headway",
-            code="schema_too_new",
-        )
-
-
-async def check_current(url: str, schema: str = DEFAULT_SCHEMA) -> None:
-    """Raise Conflict unless the schema has exactly this release's version; the message says which command helps."""
-    await check_not_newer(url, schema)
-    version = await current(url, schema)
-    if version != newest():
-        raise Conflict(
-            f"database schema {schema!r} has version {version or 'none'}, this release needs {newest()}: run `headway db migrate`",
-            code="schema_too_old",
-        )
 
 
 async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:

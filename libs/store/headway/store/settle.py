@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -49,10 +50,10 @@ async def settle(tx: Tx, verdicts: Sequence[Verdict]) -> list[Settled]:
         held = sorted((verdict for verdict in verdicts if verdict.session == session), key=lambda verdict: verdict.run)
         final = [verdict for verdict in held if verdict.settlement.state in FINAL]
         going_on = [verdict for verdict in held if verdict.settlement.state not in FINAL]
-        plain = [verdict for verdict in final if verdict.settlement is DONE and session is not None]
-        telling = [verdict for verdict in final if verdict.settlement is not DONE or session is None]
-        if plain:
-            moved += await _finish_plain(tx, session, plain)
+        plain = [(verdict.run, verdict.attempt) for verdict in final if session is not None and verdict.settlement is DONE]
+        telling = [verdict for verdict in final if session is None or verdict.settlement is not DONE]
+        if session is not None and plain:
+            moved += (await settle_plain(tx, session, plain))[0]
         if telling:
             moved += await _finish(tx, session, telling)
         if going_on:
@@ -61,9 +62,15 @@ async def settle(tx: Tx, verdicts: Sequence[Verdict]) -> list[Settled]:
     return moved
 
 
-async def _finish_plain(tx: Tx, session: UUID | None, verdicts: Sequence[Verdict]) -> list[Settled]:
-    ids, attempts = [verdict.run for verdict in verdicts], [verdict.attempt for verdict in verdicts]
-    return [_settled(row) for row in await tx.fetch(FINISH_PLAIN, session=session, ids=ids, attempts=attempts)]
+async def settle_plain(tx: Tx, session: UUID, attempts: Sequence[tuple[UUID, int]]) -> tuple[list[Settled], datetime | None]:
+    """Settle first-time successes that say nothing, in one statement that may be its own transaction.
+
+    Takes (run, attempt) pairs of one session; returns what really moved, and the database's instant, None when nothing did.
+    """
+    ordered = sorted(attempts)
+    ids, numbers = [run for run, _ in ordered], [number for _, number in ordered]
+    rows = await tx.fetch(FINISH_PLAIN, session=session, ids=ids, attempts=numbers)
+    return [_settled(row) for row in rows], rows[0]["at"] if rows else None
 
 
 async def _finish(tx: Tx, session: UUID | None, verdicts: Sequence[Verdict]) -> list[Settled]:
@@ -93,7 +100,7 @@ def _shared(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def _settled(row: Row) -> Settled:
-    return Settled._make(row.values())
+    return Settled._make(islice(row.values(), len(Settled._fields)))
 
 
 async def _remember(tx: Tx, verdicts: Sequence[Verdict], moved: dict[UUID, Settled]) -> None:

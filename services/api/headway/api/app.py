@@ -18,8 +18,8 @@ from headway.runtime.loops import Loop
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import ApiSettings
 from headway.sdk.client import Client
-from headway.store.migrate import check_current
 from headway.store.tx import Database
+from headway.store.version import check_current
 
 NAME: Final = "api"
 PROBE: Final = timedelta(seconds=5)

@@ -17,8 +17,8 @@ from headway.runtime.life import Life
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import MaintenanceSettings
 from headway.store.gates import Placed
-from headway.store.migrate import check_current
 from headway.store.tx import Database
+from headway.store.version import check_current
 
 NAME: Final = "maintenance"
 

@@ -9,8 +9,8 @@ from headway.runtime.life import Life
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import SchedulerSettings
 from headway.scheduler.work import Scheduler
-from headway.store.migrate import check_current
 from headway.store.tx import Database
+from headway.store.version import check_current
 
 NAME: Final = "scheduler"
 

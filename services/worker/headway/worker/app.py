@@ -10,8 +10,8 @@ from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import WorkerSettings
 from headway.sdk.app import Headway
 from headway.sdk.loading import load_app
-from headway.store.migrate import check_current
 from headway.store.tx import Database
+from headway.store.version import check_current
 from headway.worker.work import Worker
 
 NAME: Final = "worker"

@@ -14,7 +14,7 @@ from headway.core.run import settle as decide
 from headway.store import gates, holding
 from headway.store.claim import Claimed
 from headway.store.gates import Placed
-from headway.store.settle import Settled, Verdict, settle
+from headway.store.settle import Settled, Verdict, settle, settle_plain
 from headway.store.tx import Database, Tx
 
 log = structlog.get_logger(__name__)
@@ -51,6 +51,9 @@ async def conclude(database: Database, ended: Sequence[AttemptEnd]) -> Concluded
     A batch that the database refuses because of one value is halved until the culprit stands alone; that one fails as
     `result_not_storable`.  Raises Unavailable.
     """
+    sessions = {end.session for end in ended}
+    if len(sessions) == 1 and all(map(_is_plain, ended)):
+        return await _conclude_plain(database, sessions.pop(), ended)
     try:
         return await database.transact(lambda tx: _conclude(tx, ended))
     except Invalid as error:
@@ -60,6 +63,18 @@ async def conclude(database: Database, ended: Sequence[AttemptEnd]) -> Concluded
     middle = len(ended) // 2
     first, second = await conclude(database, ended[:middle]), await conclude(database, ended[middle:])
     return Concluded(second.at, first.settled + second.settled, first.queued + second.queued, {**first.outcomes, **second.outcomes})
+
+
+def _is_plain(end: AttemptEnd) -> bool:
+    """Whether an attempt ended in the way that most do: the first time, with nothing to say, and nobody waiting behind it."""
+    done = isinstance(end.outcome, Success) and end.outcome.result is None and not end.outcome.warnings
+    return done and end.claimed.attempt == 1 and not end.claimed.gated
+
+
+async def _conclude_plain(database: Database, session: UUID, ended: Sequence[AttemptEnd]) -> Concluded:
+    async with database.once() as tx:
+        settled, at = await settle_plain(tx, session, [(end.claimed.id, end.claimed.attempt) for end in ended])
+    return Concluded(at or ended[0].claimed.started_at, settled, [], {run.id: AttemptOutcome.SUCCESS for run in settled})
 
 
 class _End(NamedTuple):

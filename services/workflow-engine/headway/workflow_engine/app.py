@@ -8,8 +8,8 @@ from headway.broker.port import Broker
 from headway.runtime.life import Life
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import WorkflowEngineSettings
-from headway.store.migrate import check_current
 from headway.store.tx import Database
+from headway.store.version import check_current
 from headway.workflow_engine.react import Engine
 
 NAME: Final = "workflow-engine"

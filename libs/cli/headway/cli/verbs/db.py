@@ -18,13 +18,13 @@ app = verbs("The schema of the database.", f"{URL} headway db migrate")
 @app.command(epilog=example(f"{URL} headway db migrate"))
 def migrate(ctx: typer.Context) -> None:
     """Create the schema, or bring it to the version of this release; safe to repeat."""
-    from headway.store import migrate as schema
+    from headway.store.migrate import migrate as bring_up
 
     async def work(found: "Connections") -> str:
-        await schema.migrate(found.database_url.reveal(), found.database_schema)
-        return schema.newest()
+        await bring_up(found.database_url.reveal(), found.database_schema)
+        return _newest()
 
-    _tell(output_of(ctx), _with(work), schema.newest())
+    _tell(output_of(ctx), _with(work), _newest())
 
 
 @app.command(epilog=example("headway db current"))
@@ -44,18 +44,17 @@ def check(ctx: typer.Context) -> None:
 
 
 def _version() -> str | None:
-    from headway.store import migrate as schema
+    from headway.store.version import check_not_newer
 
     async def work(found: "Connections") -> str | None:
-        await schema.check_not_newer(found.database_url.reveal(), found.database_schema)
-        return await schema.current(found.database_url.reveal(), found.database_schema)
+        return await check_not_newer(found.database_url.reveal(), found.database_schema)
 
     version: str | None = _with(work)
     return version
 
 
 def _newest() -> str:
-    from headway.store.migrate import newest
+    from headway.store.version import newest
 
     return newest()
 

@@ -37,7 +37,7 @@ async def write(app: "Headway") -> list[dict[str, Any]]:
     from headway.cli.ground import connections
     from headway.sdk.client import Client
     from headway.sdk.sync import sync
-    from headway.store.migrate import check_current
+    from headway.store.version import check_current
 
     async with connections() as found:
         url = found.database_url.reveal()
