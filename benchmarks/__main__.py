@@ -19,7 +19,7 @@ PEERS = HERE / "peers"
 VENVS = HERE.parent / ".benchmarks"
 PACKAGES = {
     "pgqueuer": ["pgqueuer[asyncpg]", "uvloop"],
-    "taskiq": ["taskiq", "taskiq-aio-pika", "taskiq-postgres", "asyncpg", "aio-pika"],
+    "taskiq": ["taskiq", "taskiq-aio-pika", "taskiq-postgres", "asyncpg", "aio-pika", "uvloop"],
 }
 SIZES = {
     "full": {"headway": 60_000, "pgqueuer": 40_000, "taskiq": 6_000},

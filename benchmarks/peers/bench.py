@@ -1,7 +1,6 @@
 """One peer as the harness sees it, and its worker processes."""
 
 import argparse
-import asyncio
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import uvloop
 
 from board import Board, processes, tree
 
@@ -33,7 +33,7 @@ class Bench:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.loop = asyncio.new_event_loop()
+        self.loop = uvloop.new_event_loop()
 
     async def open(self) -> None:
         """Connect as a client."""

@@ -12,7 +12,7 @@ from asyncpg.pool import PoolConnectionProxy
 from asyncpg.transaction import Transaction
 
 from headway.core.errors import Unavailable
-from headway.store.faults import retrying, translated
+from headway.store.faults import Contested, retrying, translated
 from headway.store.statement import DEFAULT_SCHEMA, Row, Statement
 
 __all__ = ["Connection", "Database", "Row", "Tx"]
@@ -168,6 +168,9 @@ class Database:
 
     async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run an operation in a transaction, again when it was contested (40P01, 40001).  Raises Unavailable."""
+        with suppress(Contested):  # the usual case costs no policy
+            async with self.begin() as tx:
+                return await operation(tx)
         async for trial in retrying():
             with trial:
                 async with self.begin() as tx:
