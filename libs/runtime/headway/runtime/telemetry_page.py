@@ -38,11 +38,12 @@ class Event:
 
 def events(root: Path) -> list[Event]:
     """Every event that the packages under `root` log by `log.<level>("...", ...)`."""
-    return sorted({event for top in ("libs", "services") for file in (root / top).glob("*/headway/**/*.py") for event in _events(file)})
+    members = [member for top in ("libs", "services") for member in (root / top).iterdir()]
+    return sorted({event for member in members for file in member.glob("headway/**/*.py") for event in _events(file, member)})
 
 
-def _events(file: Path) -> Iterator[Event]:
-    module = ".".join(file.with_suffix("").parts[file.parts.index("headway") :]).removesuffix(".__init__")
+def _events(file: Path, member: Path) -> Iterator[Event]:
+    module = ".".join(file.relative_to(member).with_suffix("").parts).removesuffix(".__init__")
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         match node:
             case ast.Call(
