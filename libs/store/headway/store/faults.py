@@ -43,10 +43,10 @@ def translated() -> Iterator[None]:
 
 
 def retrying() -> AsyncRetrying:
-    """Return the policy for contested transactions: five tries with full jitter up to 200 ms."""
+    """Return the policy for a transaction that was contested once: four more tries with full jitter up to 200 ms."""
     return AsyncRetrying(
         retry=retry_if_exception_type(Contested),
         wait=wait_random_exponential(multiplier=0.01, max=0.2),
-        stop=stop_after_attempt(5),
+        stop=stop_after_attempt(4),
         reraise=True,
     )
