@@ -96,6 +96,16 @@ async def test_a_bad_request_is_named_by_field_and_nothing_is_written(
     assert await rows.counts() == before
 
 
+async def test_an_unknown_parameter_is_answered_with_the_known_ones(api: httpx.AsyncClient, rows: Rows) -> None:
+    """RUN-09: whoever misspells a parameter reads its right name, be it of a run or of a schedule; a job that takes none says so."""
+    await put(api, REPORT)
+    await put(api, {"name": "plain", "parameter_spec": {"type": "object", "additionalProperties": False}})
+    said = fields(await api.post("/v1/runs", json={"definition": "report", "params": {"customer": "a", "colour": "red"}}))
+    assert said["params.colour"].startswith("is not a known parameter: known are customer, ")
+    said = fields(await api.post("/v1/runs", json={"definition": "plain", "params": {"colour": "red"}}))
+    assert said == {"params.colour": "is not a known parameter: there are none"}
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [

@@ -84,12 +84,13 @@ def test_a_job_becomes_a_definition() -> None:
 
 
 def test_a_job_has_the_defaults_of_code() -> None:
-    """DEF-01: one attempt, linear backoff, the platform's timeout, enabled, no limits."""
+    """DEF-01: one attempt, linear backoff, the platform's timeout, enabled, no limits, and no parameters where the function has none."""
     app = Headway()
     app.job(lambda_free)
     [draft] = app.drafts()
     assert (draft.attempts, draft.backoff.kind, draft.timeout, draft.enabled) == (1, BackoffKind.LINEAR, timedelta(), True)
-    assert not draft.gated and draft.parameter_spec is None and draft.schedules == ()
+    assert not draft.gated and draft.schedules == ()
+    assert draft.parameter_spec == {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 async def lambda_free() -> None:
@@ -191,7 +192,7 @@ def test_parameters_are_validated_when_asked_for() -> None:
     assert app.jobs["free"].ask().params is None
     assert fields(lambda: report.ask({"pages": "x"})) == ["parameters.customer", "parameters.pages"]
     assert fields(lambda: scalars.ask({"number": 1, "other": 2})) == ["parameters.other"]
-    assert fields(lambda: Headway().job(lambda_free).ask({"a": 1})) == ["parameters"]
+    assert fields(lambda: Headway().job(lambda_free).ask({"a": 1})) == ["parameters.a"]
     assert fields(lambda: free.ask([1])) == ["parameters"]
     assert fields(lambda: free.ask({"a": float("nan")})) == ["parameters"]
 

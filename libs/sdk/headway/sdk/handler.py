@@ -10,6 +10,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from headway.core.errors import Invalid, Problem
 from headway.sdk.dependencies import Recipe
+from headway.sdk.names import alternatives, closed, unknown
 from headway.sdk.run import Run
 from headway.sdk.signature import Plan, plan_of
 from headway.sdk.storable import json_text
@@ -79,16 +80,26 @@ class Handler:
     def parameter_text(self, params: Any) -> str | None:
         """Return parameters as the JSON text that a run holds.  Raises Invalid with every parameter that is wrong."""
         adapter = self.plan.parameters
+        stray = self._stray(params)
         if adapter is None:
+            _refuse(stray)
             return self._free_text(params)
         try:
             value = adapter.validate_python({} if params is None else params)
             text = adapter.dump_json(value, by_alias=True, round_trip=True)
         except ValidationError as error:
-            raise Invalid(parameter_problems(error), code=INVALID) from None
+            raise Invalid(list({one.field: one for one in parameter_problems(error) + stray}.values()), code=INVALID) from None
+        _refuse(stray)
         if (b"null" in text or MASKED in text) and not _comes_back(adapter, text, value):
             raise Invalid.field("parameters", "would come back changed: NaN, infinity and masked secrets have no JSON", code=INVALID)
         return text.decode()
+
+    def _stray(self, params: Any) -> list[Problem]:
+        """A problem for each name that the handler does not take: pydantic passes over those of most models in silence."""
+        names = self.plan.names
+        if names is None or not isinstance(params, Mapping):
+            return []
+        return [Problem(f"parameters.{name}", f"is not a known parameter: {alternatives(names)}") for name in unknown(params, names)]
 
     def _free_text(self, params: Any) -> str | None:
         if params is None:
@@ -100,11 +111,14 @@ class Handler:
         return json_text(params, "parameters")
 
     def schema(self) -> dict[str, Any] | None:
-        """Return the JSON Schema of the parameters, or None.  Raises Invalid when a parameter's type has none."""
+        """Return the JSON Schema of the parameters, None for a handler that takes any.
+
+        Raises Invalid when a parameter's type has none.
+        """
         if self.plan.parameters is None:
-            return None
+            return None if self.plan.names is None else closed({}, self.plan.names)
         try:
-            return self.plan.parameters.json_schema()
+            return closed(self.plan.parameters.json_schema(), self.plan.names)
         except PydanticInvalidForJsonSchema as error:
             raise Invalid.field(f"{self.name}.parameters", f"have a type that JSON cannot describe: {error.message}") from None
 
@@ -118,6 +132,11 @@ def parameter_problems(error: ValidationError) -> list[Problem]:
     """Return one problem for each parameter that is wrong, without its value."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     return [Problem(".".join(["parameters", *map(str, detail["loc"])]), detail["msg"]) for detail in details]
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise Invalid(problems, code=INVALID)
 
 
 def _comes_back(adapter: TypeAdapter[Any], text: bytes, value: Any) -> bool:

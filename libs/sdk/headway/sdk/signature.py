@@ -13,6 +13,7 @@ from typing_extensions import TypedDict, is_typeddict
 from headway.core.errors import Invalid, Problem
 from headway.core.reading import demand
 from headway.sdk.dependencies import Dependency, Kind, Recipe
+from headway.sdk.names import names_taken
 from headway.sdk.run import Run
 
 UNFIT: Final = frozenset({Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.POSITIONAL_ONLY})
@@ -23,6 +24,7 @@ class Plan:
     """What a function's arguments are made of.
 
     `parameters` validates the run's parameters: as one value for the argument `whole`, or as a mapping of arguments by name.
+    `names` are those that they may have, None for any.
     """
 
     parameters: TypeAdapter[Any] | None = None
@@ -30,6 +32,7 @@ class Plan:
     whole: str | None = None
     run: str | None = None
     dependencies: Mapping[str, Recipe] = field(default_factory=dict)
+    names: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,11 @@ def plan_of(function: Callable[..., Any], called: str) -> Plan:
     found = _sort(function, called)
     recipes = {name: recipe_of(depends, f"{called}.{name}") for name, depends in found.dependencies.items()}
     if not found.free:
-        return Plan(run=found.run, dependencies=recipes)
+        return Plan(run=found.run, dependencies=recipes, names=None if found.run else frozenset())
     names = list(found.free)
     whole = names[0] if len(names) == 1 and _is_model(found.free[names[0]].annotation) else None
     adapter = _adapter(found.free[whole].annotation if whole else _mapping(called, found.free), called)
-    return Plan(adapter, adapter.validator.validate_json, whole, found.run, recipes)
+    return Plan(adapter, adapter.validator.validate_json, whole, found.run, recipes, names_taken(adapter))
 
 
 def recipe_of(depends: Dependency, path: str) -> Recipe:

@@ -58,16 +58,17 @@ def _described(error: ValidationError, path: str) -> Iterator[Problem]:
             missing = next(name for name in schema["required"] if error.message.startswith(repr(name)))
             yield Problem(f"{here}.{missing}", "is required")
         case "additionalProperties" if schema["additionalProperties"] is False and "patternProperties" not in schema:
-            known = schema.get("properties", {})
-            yield from (Problem(f"{here}.{name}", "is not a known parameter") for name in _names(error.instance) if name not in known)
+            yield from _unknown(error.instance, schema.get("properties", {}), here)
         case "type":
             yield Problem(here, f"must be of type {_types(schema['type'])}")
         case _:
             yield Problem(here, error.message[:500])
 
 
-def _names(instance: object) -> list[str]:
-    return list(instance) if isinstance(instance, Mapping) else []
+def _unknown(given: object, known: Mapping[str, Any], here: str) -> Iterator[Problem]:
+    there_are = f"known are {', '.join(sorted(known))}" if known else "there are none"
+    names = given if isinstance(given, Mapping) else ()
+    yield from (Problem(f"{here}.{name}", f"is not a known parameter: {there_are}") for name in names if name not in known)
 
 
 def _types(wanted: object) -> str:
