@@ -123,6 +123,16 @@ def test_bad_settings_are_all_said(start: Start) -> None:
     assert "Traceback" not in said
 
 
+def test_variables_that_set_nothing_are_told_of(start: Start) -> None:
+    """A name of ours that no knob has is a warning at the start; one that is almost a knob's is exit code 2 (CFG-02)."""
+    process = start("idle", HEADWAY_DB_URL="x")
+    assert process.until("environment variables were ignored")["names"] == {"HEADWAY_DB_URL": "HEADWAY_DATABASE_URL"}
+    process.popen.terminate()
+    process.ended()
+    said = "headway sample: HEADWAY_BROKR_URL: there is no such knob: did you mean HEADWAY_BROKER_URL?\n"
+    assert start("idle", HEADWAY_BROKR_URL="amqp://mq").ended() == (2, said)
+
+
 def test_a_port_in_use_is_a_bad_setting(start: Start) -> None:
     """A health port that another process has ends with code 2 and its name."""
     with socket.socket() as taken:

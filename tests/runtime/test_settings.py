@@ -15,6 +15,7 @@ from headway.runtime.settings import (
     WorkflowEngineSettings,
     load,
     read_jobs,
+    strangers,
 )
 
 DATABASE = "postgresql://app:tops3cret@db:5432/headway"
@@ -31,7 +32,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def problems(settings: type[Settings] = SchedulerSettings, **code: object) -> dict[str, str]:
+def problems(settings: type[Settings] | type[ClientSettings] = SchedulerSettings, **code: object) -> dict[str, str]:
     """What `load` complains about."""
     with pytest.raises(Invalid) as caught:
         load(settings, **code)
@@ -97,6 +98,40 @@ def test_names_of_others_are_left_alone(environment: pytest.MonkeyPatch) -> None
     environment.setenv("HEADWAY_LOG_LEVEL__X", "loud")
     environment.setenv("HEADWAY_OTLP_ENDPOINT", "")
     assert load(SchedulerSettings).otlp_endpoint is None
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("HEADWAY_BROKR_URL", "HEADWAY_BROKER_URL"),
+        ("HEADWAY_DATABSE_URL_FILE", "HEADWAY_DATABASE_URL_FILE"),
+        ("HEADWAY_API_PORT", "HEADWAY_API__PORT"),
+        ("HEADWAY_WORKR__CONCURRENCY", "HEADWAY_WORKER__CONCURRENCY"),
+        ("headway_lease_second", "HEADWAY_LEASE_SECONDS"),
+    ],
+)
+def test_a_misspelt_variable_is_refused(environment: pytest.MonkeyPatch, name: str, meant: str) -> None:
+    """CFG-02: a variable that is almost a knob's is named with the knob, beside all other problems, by every process; empty it is none."""
+    environment.setenv(name, "")
+    load(ClientSettings)
+    environment.setenv(name, CANARY)
+    for settings in (SchedulerSettings, ClientSettings):
+        assert problems(settings) == {name.upper(): f"there is no such knob: did you mean {meant}?"}
+    assert set(problems(lease_seconds=0)) == {name.upper(), "HEADWAY_LEASE_SECONDS"}
+
+
+def test_a_variable_that_sets_nothing_is_known(environment: pytest.MonkeyPatch) -> None:
+    """CFG-02: what is like no knob hinders nothing, and can be told of with the knob that comes closest."""
+    environment.setenv("HEADWAY_DB_URL", "x")
+    environment.setenv("HEADWAY_DATABASE_URL_RO", "x")
+    environment.setenv("HEADWAY_QUUX", "x")
+    environment.setenv("HEADWAY_WORKER__NOTHING", "x")
+    environment.setenv("HEADWAY_API_KEY_FILE", "x")
+    environment.setenv("HEADWAY_API_SERVICE_PORT_HTTP", "8080")
+    environment.setenv("HEADWAY_API_PORT_8080_TCP_ADDR", "10.0.0.1")
+    load(SchedulerSettings)
+    near = "HEADWAY_DATABASE_URL"
+    assert dict(strangers()) == {"HEADWAY_DATABASE_URL_RO": near, "HEADWAY_DB_URL": near, "HEADWAY_QUUX": ""}
 
 
 def test_secrets_come_from_files(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from headway.core.errors import Conflict, Invalid, Problem, Unavailable
 from headway.runtime.health import Scope
 from headway.runtime.health_server import serve_health
 from headway.runtime.life import Life
-from headway.runtime.settings import ProcessSettings, load
+from headway.runtime.settings import ProcessSettings, load, strangers
 from headway.runtime.telemetry import telemetry
 from headway.runtime.watchdog import Watchdog, watch_loop
 
@@ -47,9 +47,16 @@ def serve(name: str, settings_type: type[S], run: Run[S], **code: Any) -> int:
     try:
         settings = load(settings_type, **code)
         with telemetry(name, settings), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            _tell_of_strangers()
             return _leave(runner.run(_live(name, settings, run)))
     except Invalid as error:
         return _complain(name, error)
+
+
+def _tell_of_strangers() -> None:
+    """Say which variables look like settings and set nothing, once."""
+    if ignored := strangers():
+        log.warning("environment variables were ignored", names={one.name: one.nearest for one in ignored})
 
 
 async def _live(name: str, settings: S, run: Run[S]) -> int:

@@ -14,6 +14,7 @@ from headway.runtime.settings.processes import (
     WorkerSettings,
     WorkflowEngineSettings,
 )
+from headway.runtime.settings.strangers import strangers
 from headway.runtime.settings.urls import Secret, Url
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "WorkflowEngineSettings",
     "load",
     "read_jobs",
+    "strangers",
 ]

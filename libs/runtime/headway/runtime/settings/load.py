@@ -8,6 +8,7 @@ from pydantic_core import ErrorDetails
 
 from headway.core.errors import Invalid, Problem
 from headway.runtime.settings.sources import KnobPath, Origin, env_name, knobs
+from headway.runtime.settings.strangers import misspelt
 
 T = TypeVar("T", bound=Origin)
 
@@ -31,14 +32,18 @@ MESSAGES: Final = {
 def load(settings: type[T], **code: Any) -> T:
     """The settings of one process.  Values given in code win over the environment, that over `*_FILE`, that over the TOML file.
 
-    A value None in code counts as not given.  Raises Invalid with every bad value, each by the name of its environment variable and never
-    with the value itself.
+    A value None in code counts as not given.  Raises Invalid with every bad value and every variable that is almost the name of a knob,
+    each by the name of its environment variable and never with the value itself.
     """
     given = {name: value for name, value in code.items() if value is not None}
+    wrong = misspelt()
     try:
-        return settings(**given)
+        loaded = settings(**given)
     except ValidationError as error:
-        raise Invalid(problems_of(error, settings, env_name), code="settings") from None
+        raise Invalid(problems_of(error, settings, env_name) + wrong, code="settings") from None
+    if wrong:
+        raise Invalid(wrong, code="settings")
+    return loaded
 
 
 def problems_of(error: ValidationError, model: type[BaseModel], name: Callable[[KnobPath], str]) -> list[Problem]:

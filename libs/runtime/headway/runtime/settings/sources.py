@@ -92,7 +92,7 @@ class Environment(Source):
     """`HEADWAY_<KNOB>` and `HEADWAY_<GROUP>__<KNOB>`.
 
     A name that begins with a known group is taken even if the group has no such knob, so that it is reported.  Any other unknown name is
-    left alone: other processes have settings, too, and Kubernetes puts names of its own beside them.
+    left to `strangers`: other processes have settings, too, and Kubernetes puts names of its own beside them.
     """
 
     def __call__(self) -> dict[str, Any]:
@@ -137,8 +137,15 @@ class TomlFile(Source):
 
 def elsewhere(settings: type[BaseModel]) -> frozenset[str]:
     """The names that a shared file may have at its top beside those of one settings class: other processes' knobs, and `jobs`."""
-    others = {name for cls in _subclasses(Origin) for name in cls.model_fields}
+    others = {name for cls in settings_classes(Origin) for name in cls.model_fields}
     return frozenset({*others, "jobs"} - set(settings.model_fields))
+
+
+def settings_classes(cls: type[Origin]) -> Iterator[type[Origin]]:
+    """Every kind of settings below one: what any process of ours reads."""
+    for child in cls.__subclasses__():
+        yield child
+        yield from settings_classes(child)
 
 
 def read_toml(file: Path) -> dict[str, Any]:
@@ -167,9 +174,3 @@ def _put(into: dict[str, Any], path: KnobPath, value: Any) -> None:
     for above in group:
         into = into.setdefault(above, {})
     into[name] = value
-
-
-def _subclasses(cls: type[Origin]) -> Iterator[type[Origin]]:
-    for child in cls.__subclasses__():
-        yield child
-        yield from _subclasses(child)
