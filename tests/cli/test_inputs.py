@@ -1,13 +1,17 @@
 """What people type, as values."""
 
+import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
-from headway.cli.inputs import duration, instant, parameters, read_document
+from headway.cli.inputs import duration, instant, parameters, read_as_json, read_document
 from headway.cli.main import app
-from headway.core.errors import Invalid
+from headway.cli.verbs.definitions import SHAPE
+from headway.core.draft import parse_document
+from headway.core.errors import Invalid, Problem
 
 
 def test_parameters_are_json_where_they_are_json() -> None:
@@ -22,6 +26,27 @@ def test_parameters_are_json_where_they_are_json() -> None:
         "quoted": "3",
         "odd": "NaN",
     }
+
+
+def test_a_refused_value_is_told_how_to_be_text() -> None:
+    """Where a value was read as JSON and is refused, the answer says how its text is written; other problems stay as they are."""
+    refused = [Problem("params.zip", "must be of type string"), Problem("params.name", "is wrong"), Problem("definition", "is unknown")]
+    with pytest.raises(Invalid) as caught, read_as_json(["zip=01", "zip=5", "name=Ada", "it's=7"]):
+        raise Invalid([*refused, Problem("params.it's", "must be of type string")], code="invalid_parameters")
+    zip_, name, definition, quoted = map(str, caught.value.problems)
+    assert zip_ == "params.zip: must be of type string; -p read 5 as JSON, the text is written -p 'zip=\"5\"'"
+    assert (name, definition) == ("params.name: is wrong", "definition: is unknown")
+    assert shlex.split(quoted.rpartition("-p ")[2]) == ['it\'s="7"']
+    assert caught.value.code == "invalid_parameters"
+
+
+def test_the_help_of_apply_shows_a_document_that_works() -> None:
+    """Whoever copies the document out of the help has one that the platform takes."""
+    document = yaml.safe_load(SHAPE.partition("The file:\n")[2])
+    (draft,) = parse_document(document)
+    assert (draft.name, draft.attempts, draft.schedules[0].name) == ("nightly-backup", 3, "nightly")
+    shown = CliRunner().invoke(app, ["definitions", "apply", "--help"]).output
+    assert '- {name: nightly, cron: "30 2 * * *", zone: Europe/Berlin}\n' in shown
 
 
 def test_no_parameters_are_none() -> None:

@@ -11,9 +11,11 @@ BARE = {"HEADWAY_HOME": "/nonexistent", "HEADWAY_DATABASE_URL": None, "HEADWAY_B
 
 @pytest.mark.parametrize("verb", ["db current", "db migrate", "doctor", f"sync {SAMPLE}"])
 def test_a_database_has_to_be_named(verb: str) -> None:
-    """Where no database is named and none was made here, the setting is named, exit code 2 (CFG-02)."""
+    """Where no database is named and none was made here, the setting is named, and how to use that of `up`, exit code 2 (CFG-02)."""
     said = CliRunner().invoke(app, verb.split(), env=BARE)
-    assert (said.exit_code, said.output) == (2, "headway: HEADWAY_DATABASE_URL: is required\n")
+    assert said.exit_code == 2
+    assert said.output.startswith("headway: HEADWAY_DATABASE_URL: is required; for the database of `headway up` ")
+    assert said.output.endswith("set HEADWAY_HOME to its --data\n") and said.output.count("\n") == 1
 
 
 @pytest.mark.parametrize("verb", ["api", "scheduler", "workflow-engine", "maintenance", f"worker {SAMPLE}", "maintenance scan all"])

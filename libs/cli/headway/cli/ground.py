@@ -3,13 +3,16 @@
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Final
 
 from headway.cli.embedded.cluster import EmbeddedPostgres
 from headway.cli.embedded.home import Home, default_home
-from headway.core.errors import Unavailable
+from headway.core.errors import Invalid, Problem, Unavailable
 from headway.runtime.logs import configure_logs
 from headway.runtime.settings import Connections, UpSettings, load
 from headway.store.tx import Database
+
+BESIDE_UP: Final = "for the database of `headway up` run this in the folder where that runs, or set HEADWAY_HOME to its --data"
 
 
 def home_of(settings: UpSettings) -> Path:
@@ -25,7 +28,7 @@ async def connections() -> AsyncIterator[Connections]:
     """
     settings = load(UpSettings)
     if settings.database_url is not None or Home(home_of(settings).absolute()).major is None:
-        found = load(Connections, broker_url=settings.broker_url)
+        found = _settings(settings)
         configure_logs(settings.log_level, settings.log_format)
         with _named(found):
             yield found
@@ -36,6 +39,20 @@ async def connections() -> AsyncIterator[Connections]:
         yield load(Connections, database_url=await server.start(), broker_url=settings.broker_url)
     finally:
         await server.stop()
+
+
+def _settings(settings: UpSettings) -> Connections:
+    try:
+        return load(Connections, broker_url=settings.broker_url)
+    except Invalid as error:
+        raise Invalid([_hinted(one) for one in error.problems], code=error.code) from None
+
+
+def _hinted(problem: Problem) -> Problem:
+    """Say, where no database is named, how the one of `headway up` is."""
+    if (problem.field, problem.message) != ("HEADWAY_DATABASE_URL", "is required"):
+        return problem
+    return Problem(problem.field, f"is required; {BESIDE_UP}")
 
 
 @contextmanager

@@ -2,9 +2,11 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from headway.core.durations import parse_duration
@@ -24,6 +26,24 @@ def parameters(pairs: Sequence[str], text: str | None) -> dict[str, Any] | None:
     demand([Problem("-p", f"{pair!r} is not key=value") for pair in pairs if not pair.partition("=")[0] or "=" not in pair])
     given = (pair.partition("=") for pair in pairs)
     return {**_mapping(text), **{key: _value(value) for key, _, value in given}}
+
+
+@contextmanager
+def read_as_json(pairs: Sequence[str]) -> Iterator[None]:
+    """Say of a `-p` that the block's Invalid names how its value is written as text, where it was read as something else."""
+    try:
+        yield
+    except Invalid as error:
+        hints = dict(_hints(pairs))
+        found = [Problem(one.field, one.message + hints.get(one.field, "")) for one in error.problems]
+        raise Invalid(found, code=error.code) from None
+
+
+def _hints(pairs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for key, _, text in (pair.partition("=") for pair in pairs):
+        if not isinstance(_value(text), str):
+            written = quote(f"{key}={json.dumps(text, ensure_ascii=False)}")
+            yield f"params.{key}", f"; -p read {text[:40]} as JSON, the text is written -p {written}"
 
 
 def _mapping(text: str | None) -> dict[str, Any]:

@@ -37,7 +37,19 @@ def show(ctx: typer.Context, name: Annotated[str, typer.Argument(help="The defin
     output.table(document["schedules"], SCHEDULE_COLUMNS, none="no schedules")
 
 
-@app.command(epilog=example("headway definitions apply jobs.yaml", "generate-jobs | headway definitions apply -"))
+SHAPE: Final = """\b
+The file:
+  definitions:
+    - name: nightly-backup
+      handler: shell            # or the name of a job in code
+      attempts: 3
+      timeout: 30m
+      parameters: {command: /opt/backup --all}
+      schedules:
+        - {name: nightly, cron: "30 2 * * *", zone: Europe/Berlin}"""
+
+
+@app.command(epilog="\n\n".join([SHAPE, example("headway definitions apply jobs.yaml", "generate-jobs | headway definitions apply -")]))
 def apply(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(help="YAML or JSON with `definitions`; - reads stdin.")],

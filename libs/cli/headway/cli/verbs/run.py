@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from headway.cli.inputs import duration, instant, parameters
+from headway.cli.inputs import duration, instant, parameters, read_as_json
 from headway.cli.options import spread
 from headway.cli.output import Output, output_of
 from headway.cli.root import NO, complain, example
@@ -33,9 +33,12 @@ def register(app: typer.Typer) -> None:
 class Wish:
     """What the options say of the run that is wanted."""
 
-    params: Annotated[list[str] | None, typer.Option("-p", metavar="KEY=VALUE", help="A parameter: JSON where it is JSON, else text.")] = (
-        None
-    )
+    params: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p", metavar="KEY=VALUE", help="A parameter: JSON where it is JSON, else text; -p 'pages=5' is a number, -p 'zip=\"5\"' text."
+        ),
+    ] = None
     json_text: Annotated[str | None, typer.Option("--json", metavar="TEXT", help="Parameters as one JSON mapping.")] = None
     delay: Annotated[str | None, typer.Option(help="How long from now: 90s, 5m, 2h, 1d.")] = None
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When: 2026-01-31T07:00:00Z.")] = None
@@ -62,7 +65,8 @@ class Wish:
 @spread
 def run(ctx: typer.Context, definition: Annotated[str, typer.Argument(help="Name of what is run.")], wish: Wish) -> None:
     """Ask for a run of a definition."""
-    ask(output_of(ctx), wish.document(definition), wait=wish.wait)
+    with read_as_json(wish.params or []):
+        ask(output_of(ctx), wish.document(definition), wait=wish.wait)
 
 
 def ask(output: Output, wanted: dict[str, Any], *, wait: bool) -> None:
