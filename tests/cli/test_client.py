@@ -1,23 +1,24 @@
 """The API as the command line calls it."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-import httpx
 import pytest
 from typer.testing import CliRunner
 
 from headway.cli.client import Api, path_of, problem_of
+from headway.cli.http import Answer, Request
 from headway.cli.main import app
 from headway.core.errors import Conflict, HeadwayError, Invalid, NotFound, Unavailable
 
-Answer = Callable[[httpx.Request], httpx.Response]
+Answering = Callable[[Request], Answer]
 
 
-def api(answer: Answer) -> Api:
-    """An API that answers by a function."""
-    return Api(httpx.Client(base_url="http://api", transport=httpx.MockTransport(answer)))
+def answered(status: int, document: Any = None, **headers: str) -> Answer:
+    """An answer of the API."""
+    return Answer("http://api", status, headers, json.dumps(document).encode())
 
 
 @pytest.mark.parametrize(
@@ -49,29 +50,29 @@ def test_every_field_of_a_problem_is_kept() -> None:
 
 def test_a_listing_is_read_over_its_pages() -> None:
     """All pages are read by their cursors, and no more than is wanted."""
-    asked: list[dict[str, str]] = []
+    asked: list[str] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(dict(request.url.params))
-        first = "cursor" not in request.url.params
-        return httpx.Response(200, json={"items": [1, 2] if first else [3], "next_cursor": "next" if first else None})
+    def answer(request: Request) -> Answer:
+        asked.append(request.target)
+        first = "cursor" not in request.query
+        return answered(200, {"items": [1, 2] if first else [3], "next_cursor": "next" if first else None})
 
-    assert api(answer).items("/v1/runs", state=["failed"], queue=None) == [1, 2, 3]
-    assert asked == [{"limit": "200", "state": "failed"}, {"limit": "200", "state": "failed", "cursor": "next"}]
-    assert api(answer).items("/v1/runs", 1) == [1]
+    assert Api(answer).items("/v1/runs", state=["failed", "lost"], queue=None) == [1, 2, 3]
+    assert asked == ["/v1/runs?limit=200&state=failed&state=lost", "/v1/runs?limit=200&cursor=next&state=failed&state=lost"]
+    assert Api(answer).items("/v1/runs", 1) == [1]
 
 
 def test_reading_is_tried_again_and_asking_is_not() -> None:
     """What is read is read again while the API is away; what makes a run is never sent twice."""
     calls: list[str] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: Request) -> Answer:
         calls.append(request.method)
-        return httpx.Response(503 if len(calls) % 2 else 200, json={"detail": "starting"})
+        return answered(503 if len(calls) % 2 else 200, {"detail": "starting"})
 
-    assert api(answer).get("/v1/runs/1") == {"detail": "starting"}
+    assert Api(answer).get("/v1/runs/1") == {"detail": "starting"}
     with pytest.raises(Unavailable, match="starting"):
-        api(answer).post("/v1/runs", {})
+        Api(answer).post("/v1/runs", {})
     assert calls == ["GET", "GET", "POST"]
 
 
@@ -79,24 +80,23 @@ def test_what_is_not_given_is_not_sent() -> None:
     """Fields that are None are left out, so that the API's own defaults hold."""
     sent: list[Any] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        sent.append(request.read())
-        return httpx.Response(201, json={})
+    def answer(request: Request) -> Answer:
+        sent.append(request.body)
+        return answered(201, {})
 
-    api(answer).post("/v1/runs", {"definition": "x", "key": None})
+    Api(answer).post("/v1/runs", {"definition": "x", "key": None})
     assert sent == [b'{"definition":"x"}']
 
 
 def test_the_clock_is_that_of_the_platform() -> None:
     """`now` is the API's, not this machine's."""
-    then = {"Date": "Sat, 31 Jan 2026 07:00:00 GMT"}
-    assert api(lambda _: httpx.Response(503, headers=then)).now() == datetime(2026, 1, 31, 7, tzinfo=UTC)
+    assert Api(lambda _: answered(503, Date="Sat, 31 Jan 2026 07:00:00 GMT")).now() == datetime(2026, 1, 31, 7, tzinfo=UTC)
 
 
 def test_somebody_else_at_that_address_is_not_reachable() -> None:
     """A server that answers no JSON is said to be no Headway API."""
-    with pytest.raises(Unavailable, match="is no Headway API: it answers text/html"):
-        api(lambda _: httpx.Response(200, html="<p>hello")).get("/v1/runs")
+    with pytest.raises(Unavailable, match="http://api is no Headway API: it answers text/html"):
+        Api(lambda _: Answer("http://api", 200, {"Content-Type": "text/html"}, b"<p>hello")).get("/v1/runs")
 
 
 def test_a_name_may_hold_any_character() -> None:

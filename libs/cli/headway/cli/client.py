@@ -4,22 +4,19 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 from uuid import UUID
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
+from headway.cli.http import Answer, Http, Request, Send
 from headway.core.errors import Conflict, HeadwayError, Invalid, NotFound, Problem, Unavailable
 
 if TYPE_CHECKING:
-    import httpx
-
     from headway.cli.output import Output
     from headway.runtime.settings import ClientSettings
 
-TIMEOUT: Final = 30.0
 PAGE: Final = 200
-LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 READING: Final = Retrying(
     stop=stop_after_attempt(4),
     wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
@@ -34,18 +31,18 @@ AWAY: Final = {429, 502, 503, 504}
 class Api:
     """One API under an address.  Every call raises Invalid, NotFound, Conflict or Unavailable, as the API says."""
 
-    def __init__(self, http: "httpx.Client") -> None:
-        self._http = http
+    def __init__(self, send: Send) -> None:
+        self._send = send
 
     def get(self, path: str, **query: Any) -> Any:
         """Return a document; what is read is asked for again while the API does not answer."""
         given = {name: value for name, value in query.items() if value not in (None, (), [])}
-        return READING(self._call, "GET", path, params=given)
+        return READING(self._call, Request("GET", path, given))
 
     def post(self, path: str, document: Mapping[str, Any] | None = None, **query: Any) -> Any:
         """Send a document, fields that are None left out, and return the answer."""
         given = {name: value for name, value in (document or {}).items() if value is not None}
-        return self._call("POST", path, json=given, params=query)
+        return self._call(Request("POST", path, query, given))
 
     def items(self, path: str, limit: int | None = None, **query: Any) -> list[Any]:
         """Return the things of a listing, over as many pages as it takes, at most `limit`."""
@@ -58,7 +55,7 @@ class Api:
 
     def now(self) -> datetime:
         """Return the instant by the API's own clock."""
-        return parsedate_to_datetime(READING(self._answer, "GET", "/healthz").headers["Date"])
+        return parsedate_to_datetime(READING(self._send, Request("GET", "/healthz")).headers["Date"])
 
     def _pages(self, path: str, size: int, query: Mapping[str, Any]) -> Iterator[list[Any]]:
         cursor = None
@@ -69,23 +66,11 @@ class Api:
             if cursor is None:
                 return
 
-    def _call(self, method: str, path: str, **request: Any) -> Any:
-        answer = self._answer(method, path, **request)
-        if answer.is_success:
+    def _call(self, request: Request) -> Any:
+        answer = self._send(request)
+        if 200 <= answer.status < 300:
             return _document(answer)
-        raise problem_of(answer.status_code, _details(answer))
-
-    def _answer(self, method: str, path: str, **request: Any) -> "httpx.Response":
-        import httpx
-
-        try:
-            return self._http.request(method, path, **request)
-        except (httpx.ReadTimeout, httpx.WriteTimeout):
-            raise Unavailable(f"{self._http.base_url} took longer than {TIMEOUT:g} s: look at its log, then try again") from None
-        except (httpx.TransportError, httpx.InvalidURL) as error:
-            raise Unavailable(
-                f"{self._http.base_url} does not answer ({_why(error)}): start it with `headway up`, or name another with --api"
-            ) from None
+        raise problem_of(answer.status, _details(answer))
 
 
 def problem_of(status: int, details: Mapping[str, Any]) -> HeadwayError:
@@ -124,29 +109,21 @@ def api_of(output: "Output") -> Api:
 
 
 def connected(settings: "ClientSettings") -> Api:
-    """Return the API of some settings; a proxy of the environment is passed by where the API is on this machine."""
-    import httpx
-
-    url = settings.api_url.reveal()
-    headers = {"Authorization": f"Bearer {settings.api_key.reveal()}"} if settings.api_key else {}
-    http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT, trust_env=urlsplit(url).hostname not in LOOPBACK)
-    return Api(http)
+    """Return the API of some settings."""
+    key = settings.api_key.reveal() if settings.api_key else None
+    return Api(Http(settings.api_url.reveal(), str(settings.api_url), key))
 
 
-def _document(answer: "httpx.Response") -> Any:
+def _document(answer: Answer) -> Any:
     try:
         return answer.json()
     except ValueError:
-        raise Unavailable(f"{answer.url} is no Headway API: it answers {answer.headers.get('Content-Type', 'nothing')}") from None
+        raise Unavailable(f"{answer.source} is no Headway API: it answers {answer.headers.get('Content-Type', 'nothing')}") from None
 
 
-def _details(answer: "httpx.Response") -> dict[str, Any]:
+def _details(answer: Answer) -> dict[str, Any]:
     try:
         found = answer.json()
     except ValueError:
         found = None
     return found if isinstance(found, dict) else {}
-
-
-def _why(error: Exception) -> str:
-    return str(error) or type(error).__name__
