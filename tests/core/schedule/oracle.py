@@ -2,10 +2,11 @@
 
 import struct
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 MINUTE = timedelta(minutes=1)
@@ -48,6 +49,46 @@ def transitions(name: str) -> Iterator[tuple[datetime, int, int]]:
 def _block(sizes: tuple[int, ...], width: int) -> int:
     utc, standard, leaps, count, kinds, letters = sizes
     return count * width + count + kinds * 6 + letters + leaps * (width + 4) + standard + utc
+
+
+class Matcher(Protocol):
+    """Says of any wall whether it matches."""
+
+    periodic: bool
+
+    def matches(self, wall: datetime) -> bool: ...
+
+
+class PlainDaily:
+    """Set times, spelled `HH:MM`, on days given by names of weekdays and numbers of months."""
+
+    periodic = False
+
+    def __init__(self, times: list[str], weekdays: list[str], months: list[int]) -> None:
+        self.times, self.weekdays, self.months = times, weekdays, months
+
+    def matches(self, wall: datetime) -> bool:
+        return f"{wall:%H:%M}" in self.times and f"{wall:%a}".lower() in self.weekdays and wall.month in self.months
+
+
+class PlainWithin:
+    """Every so many minutes of windows that open on the named weekdays: each wall is measured from the last two openings."""
+
+    periodic = False
+
+    def __init__(self, minutes: int, opens: time, closes: time, weekdays: list[str]) -> None:
+        self.minutes, self.opens, self.weekdays = minutes, opens, weekdays
+        self.length = timedelta(hours=closes.hour - opens.hour, minutes=closes.minute - opens.minute)
+        if self.length <= timedelta():
+            self.length += timedelta(days=1)
+
+    def matches(self, wall: datetime) -> bool:
+        for days in (0, 1):
+            opening = datetime.combine(wall.date() - timedelta(days=days), self.opens)
+            inside = timedelta() <= wall - opening < self.length
+            if inside and f"{opening:%a}".lower() in self.weekdays and (wall - opening) % timedelta(minutes=self.minutes) == timedelta():
+                return True
+        return False
 
 
 class Plain:
@@ -97,9 +138,8 @@ def walls(name: str, start: datetime, end: datetime) -> list[tuple[datetime, dat
     return found
 
 
-def scan(text: str, name: str, gap: str, fold: str, window: tuple[datetime, datetime]) -> list[datetime]:
+def scan(expression: Matcher, name: str, gap: str, fold: str, window: tuple[datetime, datetime]) -> list[datetime]:
     """The slots in [start, end); looks a day and a bit beyond both ends, so that folds at the edges are seen whole."""
-    expression = Plain(text)
     margin = timedelta(hours=26)
     seen = walls(name, window[0] - margin, window[1] + margin)
     shown: dict[datetime, list[datetime]] = {}
@@ -114,7 +154,7 @@ def scan(text: str, name: str, gap: str, fold: str, window: tuple[datetime, date
     return sorted(slot for slot in slots if window[0] <= slot < window[1])
 
 
-def _made_up(expression: Plain, seen: list[tuple[datetime, datetime]], gap: str) -> Iterator[datetime]:
+def _made_up(expression: Matcher, seen: list[tuple[datetime, datetime]], gap: str) -> Iterator[datetime]:
     for (_, before), (instant, after) in pairwise(seen):
         missing, steps = before + MINUTE, 0
         while missing + steps * MINUTE < after:

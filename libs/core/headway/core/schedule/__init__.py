@@ -1,4 +1,4 @@
 """When things should run: rules, and the slots they yield.
 
-`rule` holds the values, `evaluate` answers for them.  Everything here is pure: instants in, instants out, all of them aware and UTC.
+`rule` has the values and reads them, `evaluate` answers for them.  All is pure: instants in, instants out, aware and in UTC.
 """

@@ -2,12 +2,15 @@
 
 Dispatch, preview, misfires and tests all ask here.  Instants are aware; answers are UTC.  For every rule `next_slot(rule, t) > t`,
 iterating gives what fresh calls give, and `previous_slot`, `matches`, `between` and `count` agree with `next_slot`.
+
+Of an after-completion rule the clock knows the start alone: that is its one slot here, or there is none; `chain` has the others.
+A plug-in rule raises Invalid when its class answers against its promise.
 """
 
 from datetime import UTC, datetime, timedelta
 
-from headway.core.schedule import cron_slots, interval
-from headway.core.schedule.rule import Cron, Interval, Rule
+from headway.core.schedule import interval, local_slots, plugins, single
+from headway.core.schedule.kinds import AfterCompletion, Cron, Daily, Interval, Once, Plugin, Rule, Within
 
 _TICK = timedelta(microseconds=1)
 
@@ -43,7 +46,7 @@ def between(rule: Rule, after: datetime, until: datetime, limit: int) -> list[da
 
 
 def count(rule: Rule, after: datetime, until: datetime) -> int:
-    """Return how many slots lie in (after, until], without visiting them."""
+    """Return how many slots lie in (after, until], without visiting them; those of a plug-in are walked, and at most 100,000 counted."""
     if rule.starts_at is not None and after < rule.starts_at:
         after = rule.starts_at - _TICK
     if rule.ends_at is not None and until > rule.ends_at:
@@ -53,23 +56,39 @@ def count(rule: Rule, after: datetime, until: datetime) -> int:
 
 def _following(rule: Rule, after: datetime) -> datetime | None:
     match rule:
-        case Cron():
-            return cron_slots.following(rule, after)
+        case Cron() | Daily() | Within():
+            return local_slots.following(rule, after)
         case Interval():
             return interval.following(rule.anchor, rule.every, after)
+        case Plugin():
+            return plugins.following(rule.source, after)
+        case Once() | AfterCompletion():
+            return single.following(_known(rule), after)
 
 
 def _preceding(rule: Rule, before: datetime) -> datetime | None:
     match rule:
-        case Cron():
-            return cron_slots.preceding(rule, before)
+        case Cron() | Daily() | Within():
+            return local_slots.preceding(rule, before)
         case Interval():
             return interval.preceding(rule.anchor, rule.every, before)
+        case Plugin():
+            return plugins.preceding(rule.source, before)
+        case Once() | AfterCompletion():
+            return single.preceding(_known(rule), before)
 
 
 def _count(rule: Rule, after: datetime, until: datetime) -> int:
     match rule:
-        case Cron():
-            return cron_slots.count(rule, after, until)
+        case Cron() | Daily() | Within():
+            return local_slots.count(rule, after, until)
         case Interval():
             return interval.count(rule.anchor, rule.every, after, until)
+        case Plugin():
+            return plugins.count(rule.source, after, until)
+        case Once() | AfterCompletion():
+            return single.count(_known(rule), after, until)
+
+
+def _known(rule: Once | AfterCompletion) -> datetime | None:
+    return rule.at if isinstance(rule, Once) else rule.starts_at

@@ -1,172 +1,168 @@
-"""Local wall times that match a cron expression, on the naive calendar.
+"""Local wall times that a rule names, on the naive calendar.
 
-Nothing here knows of zones or of elapsed time: fields are stepped, months skipped, and the work of a search is bounded by the
-number of months between its ends.  Walls are naive datetimes without microseconds.
+Nothing here knows of zones or of elapsed time: months are skipped, days and times stepped, and the work of a search is bounded by
+the number of months between its ends.  Walls are naive datetimes without microseconds.
 """
 
-from calendar import monthrange
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 from functools import lru_cache
+from typing import Final, Protocol
 
 from headway.core.schedule.cron import DayRule, Expression
+from headway.core.schedule.days import Days
+from headway.core.schedule.times import Fields, Listed, Times, highest, lowest
 
-_Time = tuple[int, int, int]
-
-
-def following(expression: Expression, wall: datetime, last: datetime) -> datetime | None:
-    """Return the first matching wall in [wall, last], or None."""
-    days = days_of(expression, wall.year, wall.month)
-    if days >> wall.day & 1 and (time := _time_from(expression, wall.hour, wall.minute, wall.second)):
-        return _between(_at(wall, time), wall, last)
-    year, month, day = wall.year, wall.month, lowest(days, wall.day + 1)
-    while day < 0:
-        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
-        if (year, month) > (last.year, last.month):
-            return None
-        day = lowest(days_of(expression, year, month), 1)
-    return _between(_at(wall.replace(year=year, month=month, day=day), _earliest(expression)), wall, last)
+_DAY: Final = 86_400
+_LAST: Final = _DAY - 1
+_SECOND: Final = timedelta(seconds=1)
+_EVERY: Final = -1
 
 
-def preceding(expression: Expression, wall: datetime, first: datetime) -> datetime | None:
-    """Return the last matching wall in [first, wall], or None."""
-    days = days_of(expression, wall.year, wall.month)
-    if days >> wall.day & 1 and (time := _time_to(expression, wall.hour, wall.minute, wall.second)):
-        return _between(_at(wall, time), first, wall)
-    year, month, day = wall.year, wall.month, highest(days, wall.day - 1)
-    while day < 0:
-        year, month = (year, month - 1) if month > 1 else (year - 1, 12)
-        if (year, month) < (first.year, first.month):
-            return None
-        day = highest(days_of(expression, year, month), 31)
-    return _between(_at(wall.replace(year=year, month=month, day=day), _latest(expression)), first, wall)
+class Pattern(Protocol):
+    """A set of walls that can be searched both ways and counted."""
+
+    def following(self, wall: datetime, last: datetime) -> datetime | None:
+        """Return the first wall of the set in [wall, last], or None."""
+
+    def preceding(self, wall: datetime, first: datetime) -> datetime | None:
+        """Return the last wall of the set in [first, wall], or None."""
+
+    def matches(self, wall: datetime) -> bool:
+        """Whether a wall is in the set."""
+
+    def count(self, first: datetime, last: datetime) -> int:
+        """Return how many walls of the set lie in [first, last], by arithmetic over months."""
 
 
-def matches(expression: Expression, wall: datetime) -> bool:
-    """Whether a wall is one of the expression's."""
-    return bool(
-        days_of(expression, wall.year, wall.month) >> wall.day & 1
-        and expression.hours >> wall.hour & 1
-        and expression.minutes >> wall.minute & 1
-        and expression.seconds >> wall.second & 1
-    )
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """The same times on each of some days."""
+
+    days: Days
+    times: Times
+
+    def following(self, wall: datetime, last: datetime) -> datetime | None:
+        """Return the first wall of the set in [wall, last], or None."""
+        month = self.days.of_month(wall.year, wall.month)
+        if month >> wall.day & 1 and (second := self.times.lowest(_second(wall))) >= 0:
+            return _between(_at(wall, second), wall, last)
+        year, number, day = wall.year, wall.month, lowest(month, wall.day + 1)
+        while day < 0:
+            year, number = (year, number + 1) if number < 12 else (year + 1, 1)
+            if (year, number) > (last.year, last.month):
+                return None
+            day = lowest(self.days.of_month(year, number), 1)
+        return _between(_at(wall.replace(year=year, month=number, day=day), self.times.lowest(0)), wall, last)
+
+    def preceding(self, wall: datetime, first: datetime) -> datetime | None:
+        """Return the last wall of the set in [first, wall], or None."""
+        month = self.days.of_month(wall.year, wall.month)
+        if month >> wall.day & 1 and (second := self.times.highest(_second(wall))) >= 0:
+            return _between(_at(wall, second), first, wall)
+        year, number, day = wall.year, wall.month, highest(month, wall.day - 1)
+        while day < 0:
+            year, number = (year, number - 1) if number > 1 else (year - 1, 12)
+            if (year, number) < (first.year, first.month):
+                return None
+            day = highest(self.days.of_month(year, number), 31)
+        return _between(_at(wall.replace(year=year, month=number, day=day), self.times.highest(_LAST)), first, wall)
+
+    def matches(self, wall: datetime) -> bool:
+        """Whether a wall is in the set."""
+        return (wall.year, wall.month, wall.day) in self.days and self.times.lowest(_second(wall)) == _second(wall)
+
+    def count(self, first: datetime, last: datetime) -> int:
+        """Return how many walls of the set lie in [first, last], by arithmetic over months."""
+        if first > last:
+            return 0
+        return self._days_before(first, last) * self.times.total + self._times_before(last, 1) - self._times_before(first, 0)
+
+    def _days_before(self, first: datetime, last: datetime) -> int:
+        """How many days lie in [day of first, day of last): the last day itself is counted by its times."""
+        total = 0
+        year, month = first.year, first.month
+        while (year, month) < (last.year, last.month):
+            total += self.days.of_month(year, month).bit_count()
+            year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+        return total + self._days_until(last) - self._days_until(first)
+
+    def _days_until(self, wall: datetime) -> int:
+        return (self.days.of_month(wall.year, wall.month) & ((1 << wall.day) - 1)).bit_count()
+
+    def _times_before(self, wall: datetime, more: int) -> int:
+        """How many walls of the wall's own day lie before it, or `more` seconds behind it."""
+        if (wall.year, wall.month, wall.day) not in self.days:
+            return 0
+        end = _second(wall) + more
+        return self.times.total if end == _DAY else self.times.below(end)
 
 
-def count(expression: Expression, first: datetime, last: datetime) -> int:
-    """Return how many walls match in [first, last], by arithmetic over months."""
-    if first > last:
-        return 0
-    whole_days = _days_before(expression, first, last)
-    a_day = expression.hours.bit_count() * expression.minutes.bit_count() * expression.seconds.bit_count()
-    return whole_days * a_day + _times_of_day(expression, last, inclusive=True) - _times_of_day(expression, first, inclusive=False)
+@dataclass(frozen=True, slots=True)
+class Either:
+    """The walls of two sets that share none."""
 
+    one: Pattern
+    other: Pattern
 
-def days_of(expression: Expression, year: int, month: int) -> int:
-    """Return the days of a month on which the expression matches, as a mask."""
-    if not expression.months >> month & 1:
-        return 0
-    weekday, all_days = _month(year, month)
-    match expression.day_rule:
-        case DayRule.EVERY:
-            return all_days
-        case DayRule.OF_MONTH:
-            return expression.days & all_days
-        case DayRule.OF_WEEK:
-            return _weekly(expression.weekdays, weekday) & all_days
-        case DayRule.EITHER:
-            return (expression.days | _weekly(expression.weekdays, weekday)) & all_days
+    def following(self, wall: datetime, last: datetime) -> datetime | None:
+        """Return the first wall of the set in [wall, last], or None."""
+        found = [one for one in (self.one.following(wall, last), self.other.following(wall, last)) if one is not None]
+        return min(found, default=None)
+
+    def preceding(self, wall: datetime, first: datetime) -> datetime | None:
+        """Return the last wall of the set in [first, wall], or None."""
+        found = [one for one in (self.one.preceding(wall, first), self.other.preceding(wall, first)) if one is not None]
+        return max(found, default=None)
+
+    def matches(self, wall: datetime) -> bool:
+        """Whether a wall is in the set."""
+        return self.one.matches(wall) or self.other.matches(wall)
+
+    def count(self, first: datetime, last: datetime) -> int:
+        """Return how many walls of the set lie in [first, last], by arithmetic over months."""
+        return self.one.count(first, last) + self.other.count(first, last)
 
 
 @lru_cache(maxsize=4096)
-def _month(year: int, month: int) -> tuple[int, int]:
-    """The weekday of the first (Sunday is 0), and a mask of all days."""
-    weekday, length = monthrange(year, month)
-    return (weekday + 1) % 7, (2 << length) - 2
+def of_expression(expression: Expression) -> Pattern:
+    """Return the walls that match a cron expression."""
+    days = Days(expression.months, expression.days, expression.weekdays, expression.day_rule)
+    return Walls(days, Fields(expression.hours, expression.minutes, expression.seconds))
 
 
-@lru_cache(maxsize=1024)
-def _weekly(weekdays: int, first: int) -> int:
-    """The days 1 to 31 that fall on the weekdays, in a month whose first day is the weekday `first`."""
-    return sum(1 << day for day in range(1, 32) if weekdays >> ((first + day - 1) % 7) & 1)
+@lru_cache(maxsize=4096)
+def at_times(times: tuple[time, ...], weekdays: int, months: int) -> Pattern:
+    """Return the walls at set times of the days of some weekdays and months."""
+    return Walls(Days(months, 0, weekdays, DayRule.OF_WEEK), Listed(tuple(sorted({_second(one) for one in times}))))
 
 
-def _days_before(expression: Expression, first: datetime, last: datetime) -> int:
-    """How many matching days lie in [day of first, day of last): the last day itself is counted by its times."""
-    total = 0
-    year, month = first.year, first.month
-    while (year, month) < (last.year, last.month):
-        total += days_of(expression, year, month).bit_count()
-        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
-    return total + _days_until(expression, last) - _days_until(expression, first)
+@lru_cache(maxsize=4096)
+def within(opens: time, closes: time, every: timedelta, weekdays: int) -> Pattern:
+    """Return the walls from `opens` on, `every` apart and before `closes`, for windows that open on the weekdays.
+
+    What lies past midnight belongs to the days behind those.
+    """
+    start, step = _second(opens), every // _SECOND
+    end = start + ((_second(closes) - start) % _DAY or _DAY)
+    points = range(start, end, step)
+    today = points[: len(range(start, min(end, _DAY), step))]
+    tomorrow = range(points[len(today)] - _DAY, end - _DAY, step) if len(today) < len(points) else range(0)
+    opening = Walls(_on(weekdays), Listed(today))
+    return Either(opening, Walls(_on(weekdays << 1 | weekdays >> 6), Listed(tomorrow))) if tomorrow else opening
 
 
-def _days_until(expression: Expression, wall: datetime) -> int:
-    return (days_of(expression, wall.year, wall.month) & ((1 << wall.day) - 1)).bit_count()
+def _on(weekdays: int) -> Days:
+    return Days(_EVERY, 0, weekdays, DayRule.OF_WEEK)
 
 
-def _times_of_day(expression: Expression, wall: datetime, *, inclusive: bool) -> int:
-    """How many matching times of the wall's day lie before it, or up to it."""
-    if not days_of(expression, wall.year, wall.month) >> wall.day & 1:
-        return 0
-    hours, minutes, seconds = expression.hours, expression.minutes, expression.seconds
-    total = _below(hours, wall.hour) * minutes.bit_count() * seconds.bit_count()
-    if hours >> wall.hour & 1:
-        total += _below(minutes, wall.minute) * seconds.bit_count()
-        if minutes >> wall.minute & 1:
-            total += _below(seconds, wall.second + inclusive)
-    return total
+def _second(clock: datetime | time) -> int:
+    return clock.hour * 3600 + clock.minute * 60 + clock.second
 
 
-def _below(mask: int, value: int) -> int:
-    return (mask & ((1 << value) - 1)).bit_count()
+def _at(wall: datetime, second: int) -> datetime:
+    return wall.replace(hour=second // 3600, minute=second // 60 % 60, second=second % 60)
 
 
 def _between(wall: datetime, first: datetime, last: datetime) -> datetime | None:
     return wall if first <= wall <= last else None
-
-
-def _at(wall: datetime, time: _Time) -> datetime:
-    hour, minute, second = time
-    return wall.replace(hour=hour, minute=minute, second=second)
-
-
-def _earliest(expression: Expression) -> _Time:
-    return lowest(expression.hours, 0), lowest(expression.minutes, 0), lowest(expression.seconds, 0)
-
-
-def _latest(expression: Expression) -> _Time:
-    return highest(expression.hours, 23), highest(expression.minutes, 59), highest(expression.seconds, 59)
-
-
-def _time_from(expression: Expression, hour: int, minute: int, second: int) -> _Time | None:
-    """The first matching time of a day at or after the one given."""
-    if expression.hours >> hour & 1:
-        if expression.minutes >> minute & 1 and (found := lowest(expression.seconds, second)) >= 0:
-            return hour, minute, found
-        if (found := lowest(expression.minutes, minute + 1)) >= 0:
-            return hour, found, lowest(expression.seconds, 0)
-    if (found := lowest(expression.hours, hour + 1)) >= 0:
-        return found, lowest(expression.minutes, 0), lowest(expression.seconds, 0)
-    return None
-
-
-def _time_to(expression: Expression, hour: int, minute: int, second: int) -> _Time | None:
-    """The last matching time of a day at or before the one given."""
-    if expression.hours >> hour & 1:
-        if expression.minutes >> minute & 1 and (found := highest(expression.seconds, second)) >= 0:
-            return hour, minute, found
-        if (found := highest(expression.minutes, minute - 1)) >= 0:
-            return hour, found, highest(expression.seconds, 59)
-    if (found := highest(expression.hours, hour - 1)) >= 0:
-        return found, highest(expression.minutes, 59), highest(expression.seconds, 59)
-    return None
-
-
-def lowest(mask: int, value: int) -> int:
-    """Return the lowest member of a mask that is at least `value`, or -1."""
-    rest = mask >> value
-    return value + (rest & -rest).bit_length() - 1 if rest else -1
-
-
-def highest(mask: int, value: int) -> int:
-    """Return the highest member of a mask that is at most `value`, or -1."""
-    return (mask & ((2 << value) - 1)).bit_length() - 1 if value >= 0 else -1

@@ -1,12 +1,11 @@
-"""The slots of a cron rule: its walls, read through the stretches of its zone."""
+"""The slots of a rule that names local times: its walls, read through the stretches of its zone."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from headway.core.schedule import walls
+from headway.core.schedule.kinds import Local
 from headway.core.schedule.resolve import FIRST_YEAR, LAST_YEAR, Stretch, stretches
-from headway.core.schedule.rule import Cron
 
 HORIZON: Final = timedelta(days=8 * 365 + 2 + 1)
 _HORIZON_YEARS: Final = 9
@@ -14,7 +13,7 @@ _SECOND: Final = timedelta(seconds=1)
 _TICK: Final = timedelta(microseconds=1)
 
 
-def following(rule: Cron, after: datetime) -> datetime | None:
+def following(rule: Local, after: datetime) -> datetime | None:
     """Return the first slot after `after`, or None when there is none within the horizon of 8 years and a day."""
     if after.year > LAST_YEAR:
         return None
@@ -25,7 +24,7 @@ def following(rule: Cron, after: datetime) -> datetime | None:
     return None
 
 
-def preceding(rule: Cron, before: datetime) -> datetime | None:
+def preceding(rule: Local, before: datetime) -> datetime | None:
     """Return the last slot before `before`, or None when there is none within the horizon."""
     if before.year < FIRST_YEAR:
         return None
@@ -36,46 +35,46 @@ def preceding(rule: Cron, before: datetime) -> datetime | None:
     return None
 
 
-def count(rule: Cron, after: datetime, until: datetime) -> int:
+def count(rule: Local, after: datetime, until: datetime) -> int:
     """Return how many slots lie in (after, until]; the work grows with the months between, not with the slots."""
     floor, ceiling = after.replace(microsecond=0) + _SECOND, until.replace(microsecond=0)
     years = range(max(floor.year, FIRST_YEAR), min(ceiling.year, LAST_YEAR) + 1)
     return sum(_count_of_year(rule, year, floor, ceiling) for year in years)
 
 
-def _stretches(rule: Cron, year: int) -> tuple[Stretch, ...]:
+def _stretches(rule: Local, year: int) -> tuple[Stretch, ...]:
     return stretches(rule.zone, year, rule.effective_gap, rule.effective_fold)
 
 
-def _first_of_year(rule: Cron, year: int, floor: datetime) -> datetime | None:
+def _first_of_year(rule: Local, year: int, floor: datetime) -> datetime | None:
     best: datetime | None = None
     for stretch in _stretches(rule, year):
         if stretch.end <= floor:
             continue
         if best is not None and stretch.start >= best:
             break
-        wall = walls.following(rule.expression, stretch.first_from(floor), stretch.last)
+        wall = rule.pattern.following(stretch.first_from(floor), stretch.last)
         if wall is not None:
             found = stretch.instant(wall)
             best = found if best is None else min(best, found)
     return best
 
 
-def _last_of_year(rule: Cron, year: int, ceiling: datetime) -> datetime | None:
+def _last_of_year(rule: Local, year: int, ceiling: datetime) -> datetime | None:
     best: datetime | None = None
     for stretch in reversed(_stretches(rule, year)):
         if stretch.start > ceiling:
             continue
         if best is not None and stretch.end <= best:
             break
-        wall = walls.preceding(rule.expression, stretch.last_until(ceiling), stretch.first)
+        wall = rule.pattern.preceding(stretch.last_until(ceiling), stretch.first)
         if wall is not None:
             found = stretch.instant(wall)
             best = found if best is None else max(best, found)
     return best
 
 
-def _count_of_year(rule: Cron, year: int, floor: datetime, ceiling: datetime) -> int:
+def _count_of_year(rule: Local, year: int, floor: datetime, ceiling: datetime) -> int:
     """The slots of a year in [floor, ceiling]; where two nominal times share an instant they count once."""
     total = 0
     for stretch in _stretches(rule, year):
@@ -84,15 +83,15 @@ def _count_of_year(rule: Cron, year: int, floor: datetime, ceiling: datetime) ->
         if stretch.shift:
             total += sum(1 for instant in _made_up(rule, stretch) if floor <= instant <= ceiling)
         else:
-            total += walls.count(rule.expression, stretch.first_from(floor), stretch.last_until(ceiling))
+            total += rule.pattern.count(stretch.first_from(floor), stretch.last_until(ceiling))
     return total
 
 
-def _made_up(rule: Cron, stretch: Stretch) -> Iterator[datetime]:
+def _made_up(rule: Local, stretch: Stretch) -> Iterator[datetime]:
     """The instants that only a stretch behind a gap has: those that the clock also shows as a matching time are its own."""
-    wall = walls.following(rule.expression, stretch.first, stretch.last)
+    wall = rule.pattern.following(stretch.first, stretch.last)
     while wall is not None:
         instant = stretch.instant(wall)
-        if not walls.matches(rule.expression, instant.replace(tzinfo=None) + stretch.real_offset):
+        if not rule.pattern.matches(instant.replace(tzinfo=None) + stretch.real_offset):
             yield instant
-        wall = None if stretch.collapsed else walls.following(rule.expression, wall + _SECOND, stretch.last)
+        wall = None if stretch.collapsed else rule.pattern.following(wall + _SECOND, stretch.last)
