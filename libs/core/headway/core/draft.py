@@ -1,6 +1,5 @@
 """Read a definitions document: every problem at once, each with its field's path, or drafts that may be stored."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -8,11 +7,11 @@ from typing import Any, Final
 
 from headway.core.definition import BUILT_IN_QUEUE, DefinitionDraft, ScheduleDraft, Watch
 from headway.core.errors import Invalid, Problem
+from headway.core.reading import NAME as NAME  # those who make documents keep to it
 from headway.core.reading import Reader, demand
 from headway.core.retry import DAY, Backoff, BackoffKind
 from headway.core.schedule.rule import Rule, parse_rule
 
-NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.:/@-]{0,126}[A-Za-z0-9_])?")
 RULE_FIELDS: Final = ("cron", "every", "anchor", "zone", "gap", "fold", "starts_at", "ends_at")
 MISFIRES: Final = ("skip", "run_once", "run_all")
 OVERLAPS: Final = ("skip", "delay", "allow", "cancel_previous")
@@ -42,7 +41,7 @@ def parse_definition(document: Any, *, path: str = "", tenant: str = "") -> Defi
 
 def _definition(document: Any, path: str, problems: list[Problem], tenant: str) -> DefinitionDraft:
     reader = Reader.of(document, path, problems)
-    name = _name(reader, "name")
+    name = reader.name("name")
     schedules = [_schedule(one, reader.at(f"schedules[{index}]"), problems) for index, one in enumerate(reader.items("schedules"))]
     _unique([schedule.name for schedule in schedules], reader.at("schedules"), problems)
     draft = DefinitionDraft(
@@ -51,7 +50,7 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
         tenant=reader.text("tenant", tenant),
         description=reader.text("description", limit=4000),
         owner=reader.text("owner"),
-        queue=_name(reader, "queue", BUILT_IN_QUEUE),
+        queue=reader.name("queue", BUILT_IN_QUEUE),
         priority=reader.whole("priority", 0, 0, 9),
         timeout=reader.span("timeout") or timedelta(),
         attempts=reader.whole("attempts", 1, 1, 30_000),
@@ -74,18 +73,11 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
     return draft
 
 
-def _name(reader: Reader, field: str, default: str = "") -> str:
-    value = reader.text(field, default, required=not default, limit=128)
-    if (value or default) and not NAME.fullmatch(value):
-        reader.wrong(field, "must be 1 to 128 letters, digits or _ . : / @ -, beginning and ending with a letter or digit")
-    return value
-
-
 def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraft:
     reader = Reader.of(document, path, problems)
     rule = _rule({field: value for field in RULE_FIELDS if (value := reader.take(field)) is not None}, path, problems)
     draft = ScheduleDraft(
-        name=_name(reader, "name", "default"),
+        name=reader.name("name", "default"),
         rule=rule,
         description=reader.text("description", limit=4000),
         owner=reader.text("owner"),

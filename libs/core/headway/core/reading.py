@@ -1,12 +1,15 @@
 """Read a document field by field, gathering every problem with its path instead of stopping at the first."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from headway.core.document import is_text, problems_of
 from headway.core.durations import parse_duration
 from headway.core.errors import Invalid, Problem
+
+NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.:/@-]{0,126}[A-Za-z0-9_])?")
 
 
 class Reader:
@@ -55,6 +58,13 @@ class Reader:
         if required and not value:
             self.wrong(name, "must not be empty")
         return str(value)
+
+    def name(self, field: str, default: str = "") -> str:
+        """Return the name of something that is kept; it is required when there is no default."""
+        value = self.text(field, default, required=not default, limit=128)
+        if (value or default) and not NAME.fullmatch(value):
+            self.wrong(field, "must be 1 to 128 letters, digits or _ . : / @ -, beginning and ending with a letter or digit")
+        return value
 
     def whole(self, name: str, default: int, least: int, most: int) -> int:
         """Return a whole number between two bounds, both included."""
