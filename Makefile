@@ -34,7 +34,7 @@ contracts: setup ## write contracts/ again from the code
 	$(BIN)/python -m tests.architecture.generated
 
 bench: setup ## the benchmarks, as JSON
-	$(BIN)/python -m benchmarks $(ARGS)
+	UV="$(UV)" $(BIN)/python -m benchmarks $(ARGS)
 
 chaos: setup ## kill and check (ARGS="--seed 7" replays one scenario)
 	$(BIN)/pytest tests/chaos -m chaos $(ARGS)

@@ -17,6 +17,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PEERS = HERE / "peers"
 VENVS = HERE.parent / ".benchmarks"
+UV = os.environ.get("UV", "uv")
 PACKAGES = {
     "pgqueuer": ["pgqueuer[asyncpg]", "uvloop"],
     "taskiq": ["taskiq", "taskiq-aio-pika", "taskiq-postgres", "asyncpg", "aio-pika", "uvloop"],
@@ -69,8 +70,8 @@ def python_of(peer: str) -> str:
         return sys.executable
     python = VENVS / peer / "bin" / "python"
     if not python.exists():
-        subprocess.run(["uv", "venv", "-q", "--python", sys.executable, str(VENVS / peer)], check=True)
-        subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *PACKAGES[peer]], check=True)
+        subprocess.run([UV, "venv", "-q", "--python", sys.executable, str(VENVS / peer)], check=True)
+        subprocess.run([UV, "pip", "install", "-q", "--python", str(python), *PACKAGES[peer]], check=True)
     return str(python)
 
 

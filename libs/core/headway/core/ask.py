@@ -61,6 +61,11 @@ class Ask(NamedTuple):
         return self.payload is None and self.traceparent is None and len(self.params or "") <= INLINE_BYTES
 
     @property
+    def lone(self) -> bool:
+        """Whether one row is all that it takes: nothing beside it is written, read or reckoned with the database's clock."""
+        return self.key is None and self.delay is None and self.inline
+
+    @property
     def owner(self) -> str:
         """The tenant whose definition is meant."""
         return self.tenant if self.definition_tenant is None else self.definition_tenant

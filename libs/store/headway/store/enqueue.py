@@ -11,6 +11,9 @@ from uuid import UUID
 
 from sqlalchemy import (
     Boolean,
+    ColumnElement,
+    Executable,
+    FromClause,
     Interval,
     LargeBinary,
     SmallInteger,
@@ -23,6 +26,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    true,
 )
 
 from headway.core.ask import INLINE_BYTES, Ask, Origin
@@ -30,7 +34,7 @@ from headway.core.errors import Conflict, HeadwayError, NotFound
 from headway.core.ids import make_ids
 from headway.core.run import State
 from headway.store.schema import definition, run, run_input
-from headway.store.statement import INSTANT, array, const, given, param, statement
+from headway.store.statement import INSTANT, array, const, given, now, param, statement
 from headway.store.tx import Row, Tx
 
 __all__ = ["Accepted", "Ask", "Origin", "create", "withdraw"]
@@ -71,48 +75,51 @@ _COLUMNS: Final[Mapping[str, Any]] = {
 
 _given_runs = given("given", **_COLUMNS)
 _g, _d = _given_runs.c, definition.c
-_at = func.coalesce(_g.available_at, param("now", INSTANT))
-_VALUES: Final = {
-    "id": _g.id,
-    "state": case(
-        (or_(_at > param("now", INSTANT), _d.gated, _d.paused_at.is_not(None)), const(State.SCHEDULED)),
-        else_=const(State.QUEUED),
-    ),
-    "tenant": _g.tenant,
-    "definition": _d.name,
-    "definition_id": _d.id,
-    "definition_version": _d.version,
-    "handler": _d.handler,
-    "queue": _d.queue,
-    "priority": func.coalesce(_g.priority, _d.priority),
-    "available_at": _at,
-    "created_at": param("now", INSTANT),
-    "created_by": _g.created_by,
-    "origin": _g.origin,
-    "parent": _g.parent,
-    "schedule": _g.schedule,
-    "slot_at": _g.slot_at,
-    "token": _g.token,
-    "key": _g.key,
-    "correlation": _g.correlation,
-    "params": _g.params,
-    "timeout": case((_d.timeout == literal_column("interval '0'", Interval), param("max_run", Interval)), else_=_d.timeout),
-    "keep_days": _d.retention_days,
-    "restartable": _d.restartable,
-    "gated": or_(_d.gated, _d.paused_at.is_not(None)),
-    "has_input": _g.has_input,
-}
-CREATE: Final = statement(
-    "run_create",
-    insert(run)
-    .from_select(
-        list(_VALUES),
-        select(*_VALUES.values())
-        .select_from(_given_runs.join(definition, (_d.tenant == _g.owner) & (_d.name == _g.wanted)))
-        .where(_d.enabled),
-    )
-    .returning(run.c.id, run.c.state, run.c.queue, run.c.priority, run.c.gated),
-)
+_asks_first = or_(_d.gated, _d.paused_at.is_not(None))
+
+
+def _values(at: ColumnElement[datetime]) -> dict[str, Any]:
+    due = func.coalesce(_g.available_at, at)
+    return {
+        "id": _g.id,
+        "state": case((or_(due > at, _asks_first), const(State.SCHEDULED)), else_=const(State.QUEUED)),
+        "tenant": _g.tenant,
+        "definition": _d.name,
+        "definition_id": _d.id,
+        "definition_version": _d.version,
+        "handler": _d.handler,
+        "queue": _d.queue,
+        "priority": func.coalesce(_g.priority, _d.priority),
+        "available_at": due,
+        "created_at": at,
+        "created_by": _g.created_by,
+        "origin": _g.origin,
+        "parent": _g.parent,
+        "schedule": _g.schedule,
+        "slot_at": _g.slot_at,
+        "token": _g.token,
+        "key": _g.key,
+        "correlation": _g.correlation,
+        "params": _g.params,
+        "timeout": case((_d.timeout == literal_column("interval '0'", Interval), param("max_run", Interval)), else_=_d.timeout),
+        "keep_days": _d.retention_days,
+        "restartable": _d.restartable,
+        "gated": _asks_first,
+        "has_input": _g.has_input,
+    }
+
+
+def _create(at: ColumnElement[datetime], source: FromClause, *only: ColumnElement[bool]) -> Executable:
+    values = _values(at)
+    rows = select(*values.values()).select_from(source).where(_d.enabled, *only)
+    made = insert(run).from_select(list(values), rows)
+    return made.returning(run.c.id, run.c.state, run.c.queue, run.c.priority, run.c.gated)
+
+
+_found = _given_runs.join(definition, (_d.tenant == _g.owner) & (_d.name == _g.wanted))
+_clock = select(now().label("at")).subquery("clock")
+CREATE: Final = statement("run_create", _create(param("now", INSTANT), _found))
+CREATE_ALONE: Final = statement("run_create_alone", _create(_clock.c.at, _found.join(_clock, true()), ~_asks_first))
 _given_inputs = given("given", run=Uuid, params=Text, payload=LargeBinary, traceparent=Text)
 CREATE_INPUT: Final = statement(
     "run_create_input", insert(run_input).from_select(["run", "params", "payload", "traceparent"], select(*_given_inputs.c))
@@ -142,6 +149,15 @@ async def create(
     return [made.get(id_) or await _refusal(tx, ask) for id_, ask in zip(ids, asks, strict=True)]
 
 
+async def create_alone(tx: Tx, ask: Ask, id_: UUID, *, max_run: timedelta = MAX_RUN) -> Accepted | None:
+    """Insert one run in a statement that is a transaction of its own; None when more is to be done than that.
+
+    That is the case for a definition that is unknown, disabled or asks its gates first.  `ask` has to be `lone`.  Raises Unavailable.
+    """
+    row = await tx.fetch_one(CREATE_ALONE, max_run=max_run, **_arrays([id_], [ask], None))
+    return None if row is None else _accepted(row)
+
+
 async def withdraw(tx: Tx, ids: Sequence[UUID]) -> int:
     """Take back runs that this transaction created, as if nobody had asked, and say how many."""
     await tx.execute(WITHDRAW_INPUT, ids=list(ids))
@@ -153,14 +169,14 @@ def _accepted(row: Row) -> Accepted:
     return Accepted(id_, State(state), queue, priority, gated)
 
 
-def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime) -> dict[str, list[object]]:
+def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime | None) -> dict[str, list[object]]:
     columns: dict[str, list[object]] = {
         "id": list(ids),
         "wanted": [ask.definition for ask in asks],
         "owner": [ask.owner for ask in asks],
         "tenant": [ask.tenant for ask in asks],
         "priority": [ask.priority for ask in asks],
-        "available_at": [ask.due(now) for ask in asks],
+        "available_at": [ask.at if now is None else ask.due(now) for ask in asks],
         "created_by": [ask.created_by for ask in asks],
         "origin": [int(ask.origin) for ask in asks],
         "parent": [ask.parent for ask in asks],

@@ -13,6 +13,7 @@ from asyncpg.transaction import Transaction
 
 from headway.core.errors import Unavailable
 from headway.store.faults import Contested, retrying, translated
+from headway.store.reckoning import Reckoning
 from headway.store.statement import DEFAULT_SCHEMA, Row, Statement
 
 __all__ = ["Connection", "Database", "Row", "Tx"]
@@ -111,6 +112,7 @@ class Database:
     def __init__(self, pool: "asyncpg.Pool[Any]", schema: str) -> None:
         self.pool = pool
         self.schema = schema
+        self.reckoning = Reckoning()
 
     @classmethod
     async def open(cls, url: str, *, schema: str = DEFAULT_SCHEMA, size: int = 8, name: str = "headway", hot: bool = False) -> "Database":
@@ -146,6 +148,7 @@ class Database:
                 transaction = connection.transaction()
                 await transaction.start()
                 now = await connection.fetchval(f"SELECT {self.schema}.headway_now()")
+            self.reckoning.note(now)
             try:
                 yield Tx(connection, self.schema, now)
             except BaseException:

@@ -63,6 +63,7 @@ class Intake:
         self.last_claim = 0.0
         self._inbox: deque[Delivery] = deque()
         self._kept: dict[UUID, int] = {}
+        self._begun = 0
         self._next_look = 0.0
         self._last_look = 0.0
         self._look_again = False
@@ -89,31 +90,28 @@ class Intake:
         if not free:
             return await self._wait_for_a_slot()
         self._full_since = None
-        taken = 0
+        self._begun = 0
         try:
-            claimed, session, path = await self._claim(free)
-            taken = len(claimed)
+            await self._claim(free)
         finally:
-            self.supply.slots.give(self.queue, free - taken)
-        if claimed:
-            self._begin(claimed, session, path)
-        return self._following(free, taken)
+            self.supply.slots.give(self.queue, free - self._begun)
+        return self._following(free, self._begun)
 
-    async def _claim(self, free: int) -> tuple[list[Claimed], UUID, str]:
+    async def _claim(self, free: int) -> None:
         session = self.supply.lease.session.id
         hinted = bool(self._inbox or self._kept) and not self._looking_only
         now = time.monotonic()
         if hinted and now < self._next_look and not (self._look_again and self._poor_hints):
-            return await self._claim_hinted(session, free), session, "hint"
-        if self._look_again or now >= self._next_look:
-            return await self._look(session, free), session, "fill"
-        return [], session, "none"
+            await self._claim_hinted(session, free)
+        elif self._look_again or now >= self._next_look:
+            await self._look(session, free)
 
-    async def _claim_hinted(self, session: UUID, free: int) -> list[Claimed]:
+    async def _claim_hinted(self, session: UUID, free: int) -> None:
         deliveries = self._open_hints(free)
         ids = list(self._kept)[:free]
         async with self.supply.database.once() as tx:
             claimed = await claim(tx, session, ids, handlers=self.supply.handlers) if ids else []
+            self._begin(claimed, session, "hint")
         await self.consumer.acknowledge(deliveries)
         for id_ in ids:
             del self._kept[id_]
@@ -122,7 +120,6 @@ class Intake:
         self._look_again |= self._poor_hints and time.monotonic() >= self._last_look + PROBE
         if not claimed and len(ids) >= STALE_IDS:
             await self._drop_hints()
-        return claimed
 
     async def _drop_hints(self) -> None:
         """Let go of hints that lag behind what looks have found already: the next look finds whatever they still name."""
@@ -152,14 +149,14 @@ class Intake:
         self._kept = {id_: claims for id_, claims in waited.items() if claims < CLAIMS_TO_WAIT}
         self._look_again |= len(self._kept) < len(waited)
 
-    async def _look(self, session: UUID, free: int) -> list[Claimed]:
+    async def _look(self, session: UUID, free: int) -> None:
         async with self.supply.database.once() as tx:
             found = await claim_next(tx, session, self.queue, handlers=self.supply.handlers, limit=free)
+            self._begin(found, session, "fill")
         self._last_look = time.monotonic()
         self._next_look = self._last_look + CLOCK.jitter(self.look_seconds)
         self._look_again = len(found) == free
         await self._rest_consumer(self._look_again)
-        return found
 
     async def _rest_consumer(self, full: bool) -> None:
         """Cancel the consumer while looks come back full and hints name few runs each; consume again when they do not."""
@@ -186,6 +183,10 @@ class Intake:
         return Next(sleep=timedelta(seconds=SATURATED_AFTER))
 
     def _begin(self, claimed: Sequence[Claimed], session: UUID, path: str) -> None:
+        """Start what a statement gave, which was a transaction of its own: nothing that follows it keeps a handler waiting."""
+        if not claimed:
+            return
+        self._begun = len(claimed)
         self.last_claim = time.monotonic()
         RUN_CLAIMED.labels(path).inc(len(claimed))
         RUN_QUEUE_LATENCY.observe_many([max(0.0, (run.started_at - run.available_at).total_seconds()) for run in claimed])
