@@ -1,0 +1,55 @@
+"""An independent answer to "what do windows make of an instant": the clock is read minute by minute.  Shares no code with the calendars."""
+
+from calendar import monthrange
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from tests.core.schedule.oracle import zone
+
+MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
+MOST_MINUTES = 40 * 1440
+
+
+def on(window: dict[str, Any], day: date, holidays: dict[str, list[date]]) -> bool:
+    """Whether a window of a document opens on a day."""
+    if "dates" in window:
+        return str(window["dates"]["from"]) <= day.isoformat() <= str(window["dates"]["to"])
+    if "month_days" in window:
+        last = monthrange(day.year, day.month)[1]
+        return any((last if number == "last" else number) == day.day for number in window["month_days"])
+    if "holiday" in window:
+        return day in holidays[window["holiday"]]
+    return f"{day:%a}".lower() in window["weekdays"]
+
+
+def inside(window: dict[str, Any], wall: datetime, holidays: dict[str, list[date]]) -> bool:
+    """Whether a clock that shows a wall shows one of the window's times."""
+    if "start" not in window:
+        return on(window, wall.date(), holidays)
+    clock, start, end = f"{wall:%H:%M}", window["start"], window["end"]
+    if start < end:
+        return start <= clock < end and on(window, wall.date(), holidays)
+    evening = clock >= start and on(window, wall.date(), holidays)
+    morning = clock < end and on(window, wall.date() - DAY, holidays)
+    return evening or morning
+
+
+def judged(windows: list[dict[str, Any]], name: str, instant: datetime, holidays: dict[str, list[date]]) -> tuple[str, datetime | None]:
+    """What becomes of an instant on a whole minute, and when its run is due."""
+    place, now, deferred = zone(name), instant, False
+    ordered = [one for one in windows if "dates" in one] + [one for one in windows if "dates" not in one]
+
+    def shows(window: dict[str, Any]) -> bool:
+        return inside(window, now.astimezone(place).replace(tzinfo=None), holidays)
+
+    for _ in range(MOST_MINUTES):
+        decider = next((window for window in ordered if shows(window)), None)
+        if decider is None:
+            return ("deferred" if deferred else "free"), now
+        if decider["policy"] == "skip":
+            return "skipped", None
+        deferred = True
+        while shows(decider) and now < instant + MOST_MINUTES * MINUTE:
+            now += MINUTE
+    return "skipped", None
