@@ -49,6 +49,8 @@ LEVELS = (
     "db check",
     "import",
     "import crontab",
+    "import celery-beat",
+    "import cronjob",
 )
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.cli.importing.crontab import Translation, translate
+from headway.cli.importing.crontab import translate
+from headway.cli.importing.translation import Translation
 from headway.core.draft import parse_document
 from headway.core.errors import Invalid
 

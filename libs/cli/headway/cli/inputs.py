@@ -104,7 +104,7 @@ def read_document(file: str) -> dict[str, Any]:
     import yaml
 
     try:
-        document = yaml.load(read_text(file), Loader=_loader())  # noqa: S506 - a SafeLoader with fewer kinds of value
+        document = yaml.load(read_text(file), Loader=plain_loader())  # noqa: S506 - a SafeLoader with fewer kinds of value
     except yaml.YAMLError as error:
         raise Invalid.field("FILE", f"{file} is neither YAML nor JSON: {' '.join(str(error).split())}") from None
     if not isinstance(document, dict):
@@ -112,8 +112,8 @@ def read_document(file: str) -> dict[str, Any]:
     return document
 
 
-def _loader() -> Any:
-    """A loader that leaves instants as the text that they are: documents are JSON, which has none."""
+def plain_loader() -> Any:
+    """Return a loader that leaves instants as the text that they are: documents are JSON, which has none."""
     import yaml
 
     class Loader(yaml.SafeLoader):

@@ -4,40 +4,20 @@ Each command becomes one definition, named after it, with a schedule for each li
 gives the same document.  What cannot be taken is listed with its line and the reason, never guessed at.
 """
 
-import re
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, Final
 
 from headway.cli.importing.crontab_lines import Entry, Line, Setting, lines, read_line
+from headway.cli.importing.translation import ATTEMPTS, LONGEST_SLUG, Refused, Translation, digest, slugged
 from headway.core.errors import Invalid
 from headway.core.schedule.cron import MACROS, DayRule, parse_cron
 from headway.core.schedule.zones import zone_name
 
-ATTEMPTS: Final = 3
-_SLUG: Final = 40
 _LONGEST: Final = 128
 _FIXED: Final = {
     "LOGNAME": "is set by cron itself and cannot be changed",
     "RANDOM_DELAY": "has no counterpart: slots are not delayed at random",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A line that was not taken, or not as a whole, and why."""
-
-    line: int
-    text: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """The document that `headway definitions apply` takes, and the lines that it leaves out."""
-
-    document: dict[str, Any]
-    refused: tuple[Refused, ...]
 
 
 def translate(text: str, *, zone: str = "UTC", user_column: bool = False) -> Translation:
@@ -94,7 +74,7 @@ class _Translator:
     def _add(self, entry: Entry, number: int) -> None:
         if self.bad_zone:
             raise ValueError(f"its zone is not known: CRON_TZ is {self.bad_zone!r}")
-        schedule = {"name": self._schedule_name(entry.when), "cron": _cron(entry.when), "zone": self.zone}
+        schedule = {"name": self._schedule_name(entry.when), "cron": cron_expression(entry.when), "zone": self.zone}
         identity = {"command": entry.command} | _given(user=entry.user, stdin=entry.stdin)
         name = _definition_name(identity)
         if before := self._seen.setdefault((name, schedule["name"]), number) - number:
@@ -106,7 +86,7 @@ class _Translator:
     def _schedule_name(self, when: str) -> str:
         fields = when.lower().lstrip("@").replace("*", "any").replace("?", "any").replace(",", ".").replace(" ", "_")
         name = f"{fields}@{self.zone.replace('+', '_')}" if self.named_zone else fields
-        return name if len(name) <= _LONGEST else f"{name[:_SLUG]}-{_digest(name)}"
+        return name if len(name) <= _LONGEST else f"{name[:LONGEST_SLUG]}-{digest(name)}"
 
     def _surroundings(self) -> dict[str, Any]:
         """The parameters that settings above an entry give it; a command starts in HOME, as under cron."""
@@ -115,8 +95,8 @@ class _Translator:
         )
 
 
-def _cron(when: str) -> str:
-    """The expression of an entry; raises Invalid or ValueError for what means nothing here, or something else than to cron."""
+def cron_expression(when: str) -> str:
+    """Return the expression of an entry.  Raises Invalid or ValueError for what means nothing here, or something else than to cron."""
     if when.startswith("@"):
         return _macro(when.lower())
     expression = parse_cron(when)
@@ -136,13 +116,7 @@ def _macro(name: str) -> str:
 
 def _definition_name(identity: dict[str, str]) -> str:
     """A name that depends on nothing but the command, its user and its input: readable, and told apart by a hash."""
-    slug = re.sub(r"[^a-z0-9]+", "-", identity["command"].lower()).strip("-")[:_SLUG].strip("-")
-    digest = _digest("\0".join(f"{name}={identity[name]}" for name in sorted(identity)))
-    return f"{slug}-{digest}" if slug else f"cron-{digest}"
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:8]
+    return slugged(identity["command"], "\0".join(f"{name}={identity[name]}" for name in sorted(identity)), "cron")
 
 
 def _definition(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
