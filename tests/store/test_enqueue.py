@@ -98,3 +98,39 @@ async def _get(tx: Tx, id_: UUID) -> Row:
     row = await runs.get(tx, id_)
     assert row is not None
     return row
+
+
+async def test_a_lone_run_is_what_it_would_be_among_others(scene: Scene) -> None:
+    """RUN-16, RUN-17: one statement makes the same row as a transaction does, and leaves to it what asks gates or is refused."""
+    await scene.define(queue="slow", priority=3)
+    await scene.define("gated", max_concurrent_runs=1)
+    await scene.define("off", enabled=False)
+    ask = Ask("job", params='{"n": 1}', created_by="ann", correlation="c")
+    [among] = await scene.ask(ask)
+    async with scene.database.once() as tx:
+        alone = await enqueue.create_alone(tx, ask, UUID(int=7))
+        others = [await enqueue.create_alone(tx, Ask(name), UUID(int=8)) for name in ("gated", "off", "absent")]
+    assert alone is not None
+    assert others == [None, None, None]
+    assert (alone.id, alone.state, alone.queue, alone.priority, alone.gated) == (UUID(int=7), State.QUEUED, "slow", 3, False)
+    differing = {"id", "created_at", "available_at"}
+    rows = [{name: value for name, value in (await scene.run(id_)).items() if name not in differing} for id_ in (among, alone.id)]
+    assert rows[0] == rows[1]
+    row = await scene.run(alone.id)
+    assert row["available_at"] == row["created_at"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "lone"),
+    [
+        (Ask("job"), True),
+        (Ask("job", params="{}"), True),
+        (Ask("job", key="k"), False),
+        (Ask("job", delay=timedelta(1)), False),
+        (Ask("job", payload=b"x"), False),
+        (Ask("job", params="x" * 3000), False),
+    ],
+)
+def test_what_takes_more_than_a_row_is_not_lone(ask: Ask, lone: bool) -> None:
+    """RUN-09, RUN-16: keys, delays and cold inputs need a transaction."""
+    assert ask.lone is lone

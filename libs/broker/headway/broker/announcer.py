@@ -50,6 +50,8 @@ class Announcer:
     async def flush(self) -> None:
         """Publish everything that waits now, and wait for what is being published already."""
         async with self._turn:
+            while len(self._waiting) == 1:  # somebody waits for this one: it gets no task of its own
+                await self.broker.publish(self._waiting.popleft())
             while self._waiting:
                 batch = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
                 await asyncio.gather(*(self.broker.publish(letter) for letter in batch))

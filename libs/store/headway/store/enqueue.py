@@ -6,6 +6,7 @@ due step moves on.  A definition that is unknown or disabled answers for its own
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -78,48 +79,61 @@ _g, _d = _given_runs.c, definition.c
 _asks_first = or_(_d.gated, _d.paused_at.is_not(None))
 
 
-def _values(at: ColumnElement[datetime]) -> dict[str, Any]:
-    due = func.coalesce(_g.available_at, at)
+def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
+    due = func.coalesce(asked.available_at, at)
     return {
-        "id": _g.id,
+        "id": asked.id,
         "state": case((or_(due > at, _asks_first), const(State.SCHEDULED)), else_=const(State.QUEUED)),
-        "tenant": _g.tenant,
+        "tenant": asked.tenant,
         "definition": _d.name,
         "definition_id": _d.id,
         "definition_version": _d.version,
         "handler": _d.handler,
         "queue": _d.queue,
-        "priority": func.coalesce(_g.priority, _d.priority),
+        "priority": func.coalesce(asked.priority, _d.priority),
         "available_at": due,
         "created_at": at,
-        "created_by": _g.created_by,
-        "origin": _g.origin,
-        "parent": _g.parent,
-        "schedule": _g.schedule,
-        "slot_at": _g.slot_at,
-        "token": _g.token,
-        "key": _g.key,
-        "correlation": _g.correlation,
-        "params": _g.params,
+        "created_by": asked.created_by,
+        "origin": asked.origin,
+        "parent": asked.parent,
+        "schedule": asked.schedule,
+        "slot_at": asked.slot_at,
+        "token": asked.token,
+        "key": asked.key,
+        "correlation": asked.correlation,
+        "params": asked.params,
         "timeout": case((_d.timeout == literal_column("interval '0'", Interval), param("max_run", Interval)), else_=_d.timeout),
         "keep_days": _d.retention_days,
         "restartable": _d.restartable,
         "gated": _asks_first,
-        "has_input": _g.has_input,
+        "has_input": asked.has_input,
     }
 
 
-def _create(at: ColumnElement[datetime], source: FromClause, *only: ColumnElement[bool]) -> Executable:
-    values = _values(at)
+def _create(at: ColumnElement[datetime], asked: Any, source: FromClause, *only: ColumnElement[bool]) -> Executable:
+    values = _values(at, asked)
     rows = select(*values.values()).select_from(source).where(_d.enabled, *only)
     made = insert(run).from_select(list(values), rows)
     return made.returning(run.c.id, run.c.state, run.c.queue, run.c.priority, run.c.gated)
 
 
-_found = _given_runs.join(definition, (_d.tenant == _g.owner) & (_d.name == _g.wanted))
+CREATE: Final = statement(
+    "run_create",
+    _create(param("now", INSTANT), _g, _given_runs.join(definition, (_d.tenant == _g.owner) & (_d.name == _g.wanted))),
+)
+_one = SimpleNamespace(**{name: param(name, kind) for name, kind in _COLUMNS.items()})
 _clock = select(now().label("at")).subquery("clock")
-CREATE: Final = statement("run_create", _create(param("now", INSTANT), _found))
-CREATE_ALONE: Final = statement("run_create_alone", _create(_clock.c.at, _found.join(_clock, true()), ~_asks_first))
+CREATE_ALONE: Final = statement(
+    "run_create_alone",
+    _create(
+        _clock.c.at,
+        _one,
+        definition.join(_clock, true()),
+        ~_asks_first,
+        _d.tenant == param("owner", Text),
+        _d.name == param("wanted", Text),
+    ),
+)
 _given_inputs = given("given", run=Uuid, params=Text, payload=LargeBinary, traceparent=Text)
 CREATE_INPUT: Final = statement(
     "run_create_input", insert(run_input).from_select(["run", "params", "payload", "traceparent"], select(*_given_inputs.c))
@@ -154,8 +168,14 @@ async def create_alone(tx: Tx, ask: Ask, id_: UUID, *, max_run: timedelta = MAX_
 
     That is the case for a definition that is unknown, disabled or asks its gates first.  `ask` has to be `lone`.  Raises Unavailable.
     """
-    row = await tx.fetch_one(CREATE_ALONE, max_run=max_run, **_arrays([id_], [ask], None))
+    row = await tx.fetch_one(CREATE_ALONE, max_run=max_run, **_columns(id_, ask))
     return None if row is None else _accepted(row)
+
+
+def _columns(id_: UUID, ask: Ask) -> dict[str, object]:
+    given = ask._asdict()
+    told = {"id": id_, "wanted": ask.definition, "owner": ask.owner, "available_at": ask.at, "origin": int(ask.origin), "has_input": False}
+    return {name: told[name] if name in told else given[name] for name in _COLUMNS}
 
 
 async def withdraw(tx: Tx, ids: Sequence[UUID]) -> int:
@@ -169,14 +189,14 @@ def _accepted(row: Row) -> Accepted:
     return Accepted(id_, State(state), queue, priority, gated)
 
 
-def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime | None) -> dict[str, list[object]]:
+def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime) -> dict[str, list[object]]:
     columns: dict[str, list[object]] = {
         "id": list(ids),
         "wanted": [ask.definition for ask in asks],
         "owner": [ask.owner for ask in asks],
         "tenant": [ask.tenant for ask in asks],
         "priority": [ask.priority for ask in asks],
-        "available_at": [ask.at if now is None else ask.due(now) for ask in asks],
+        "available_at": [ask.due(now) for ask in asks],
         "created_by": [ask.created_by for ask in asks],
         "origin": [int(ask.origin) for ask in asks],
         "parent": [ask.parent for ask in asks],

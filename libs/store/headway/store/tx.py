@@ -1,6 +1,5 @@
 """One transaction, one connection, one now."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
@@ -13,6 +12,7 @@ from asyncpg.transaction import Transaction
 
 from headway.core.errors import Unavailable
 from headway.store.faults import Contested, retrying, translated
+from headway.store.lending import Lending
 from headway.store.reckoning import Reckoning
 from headway.store.statement import DEFAULT_SCHEMA, Row, Statement
 
@@ -113,6 +113,7 @@ class Database:
         self.pool = pool
         self.schema = schema
         self.reckoning = Reckoning()
+        self._lending = Lending(pool)
 
     @classmethod
     async def open(cls, url: str, *, schema: str = DEFAULT_SCHEMA, size: int = 8, name: str = "headway", hot: bool = False) -> "Database":
@@ -133,17 +134,12 @@ class Database:
 
     async def close(self) -> None:
         """Return every connection, at most five seconds late."""
-        try:
-            await asyncio.wait_for(self.pool.close(), 5)
-        except TimeoutError:
-            self.pool.terminate()
+        await self._lending.close()
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
         """Open a transaction with one now; it commits when the block ends and rolls back when the block raises."""
-        with translated():
-            connection = await self.pool.acquire()
-        try:
+        async with self._lending.borrow() as connection:
             with translated():
                 transaction = connection.transaction()
                 await transaction.start()
@@ -156,18 +152,12 @@ class Database:
                 raise
             with translated():
                 await transaction.commit()
-        finally:
-            await _give_back(self.pool, connection)
 
     @asynccontextmanager
     async def once(self) -> AsyncIterator[Tx]:
         """Give a connection for one statement that is its own transaction."""
-        with translated():
-            connection = await self.pool.acquire()
-        try:
+        async with self._lending.borrow() as connection:
             yield Tx(connection, self.schema)
-        finally:
-            await _give_back(self.pool, connection)
 
     async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run an operation in a transaction, again when it was contested (40P01, 40001).  Raises Unavailable."""
@@ -179,12 +169,6 @@ class Database:
                 async with self.begin() as tx:
                     return await operation(tx)
         raise AssertionError("unreachable: the policy reraises")
-
-
-async def _give_back(pool: "asyncpg.Pool[Any]", connection: "PoolConnectionProxy[Any]") -> None:
-    """Return a connection; one that cannot be returned is closed by the pool."""
-    with suppress(Unavailable), translated():
-        await pool.release(connection, timeout=5)
 
 
 async def _roll_back(transaction: Transaction) -> None:
