@@ -1,5 +1,5 @@
 -- $1 ids
-SELECT headway.schedule.id, headway.schedule.parameters, headway.definition.parameters AS defaults, headway.schedule.enabled AND headway.definition.enabled AS enabled, headway.schedule.paused_at IS NOT NULL OR headway.definition.paused_at IS NOT NULL AS paused, (SELECT count(*) AS count_1
+SELECT headway.schedule.id, headway.schedule.parameters, headway.definition.parameters AS defaults, headway.definition.parameter_spec AS spec, headway.schedule.enabled AND headway.definition.enabled AS enabled, headway.schedule.paused_at IS NOT NULL OR headway.definition.paused_at IS NOT NULL AS paused, (SELECT count(*) AS count_1
 FROM headway.run
 WHERE headway.run.schedule = headway.schedule.id AND headway.run.origin = 1) AS open_runs, (SELECT count(*) AS count_2
 FROM headway.run

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-import orjson
 from sqlalchemy import Boolean, Integer, Text, Uuid, and_, case, delete, func, insert, null, or_, select, update
 
 from headway.core.definition import ScheduleDraft
@@ -124,6 +123,7 @@ FACTS: Final = statement(
         schedule.c.id,
         schedule.c.parameters,
         definition.c.parameters.label("defaults"),
+        definition.c.parameter_spec.label("spec"),
         and_(schedule.c.enabled, definition.c.enabled).label("enabled"),
         or_(schedule.c.paused_at.is_not(None), definition.c.paused_at.is_not(None)).label("paused"),
         _open.label("open_runs"),
@@ -257,12 +257,3 @@ def meaning(draft: ScheduleDraft) -> dict[str, Any]:
 
 def _new(columns: Mapping[str, Any]) -> dict[str, Any]:
     return {f"new_{name}": value for name, value in columns.items()}
-
-
-def merged(row: Row) -> str | None:
-    """Return the parameters of a slot's run as JSON text: the schedule's over the definition's, keys compared without case."""
-    defaults, own = row["defaults"] or {}, row["parameters"] or {}
-    if not defaults and not own:
-        return None
-    given = {name.casefold() for name in own}
-    return orjson.dumps({name: value for name, value in defaults.items() if name.casefold() not in given} | own).decode()

@@ -1,5 +1,6 @@
 """The tables: one metadata, one file for each part of the model."""
 
+from headway.store.schema.calendars import backfill, calendar, calendar_version, schedule_version
 from headway.store.schema.catalogue import definition, definition_version, schedule
 from headway.store.schema.ledger import last_definition_run, last_schedule_run, slot, slot_range
 from headway.store.schema.meta import metadata
@@ -9,6 +10,9 @@ from headway.store.schema.work import attempt, idempotency_key, reaction, run, r
 __all__ = [
     "attempt",
     "audit",
+    "backfill",
+    "calendar",
+    "calendar_version",
     "definition",
     "definition_version",
     "idempotency_key",
@@ -22,6 +26,7 @@ __all__ = [
     "run_input",
     "run_progress",
     "schedule",
+    "schedule_version",
     "session",
     "slot",
     "slot_range",

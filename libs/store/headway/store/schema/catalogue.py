@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import ARRAY, CheckConstraint, Column, ForeignKey, Index, PrimaryKeyConstraint, Table, Text, Uuid, text
+from sqlalchemy import ARRAY, CheckConstraint, Column, ForeignKey, Index, LargeBinary, PrimaryKeyConstraint, Table, Text, Uuid, text
 
 from headway.store.schema.meta import document, flag, instant, metadata, number, small, span, words
 
@@ -32,6 +32,7 @@ definition: Final = Table(
     number("retention_days", default=30),
     words("overlap", default="skip"),
     document("watch"),
+    Column("calendars", ARRAY(Uuid), nullable=False, server_default=text("'{}'")),
     flag("enabled", default=True),
     instant("paused_at", null=True),
     words("paused_by", default=""),
@@ -70,8 +71,13 @@ schedule: Final = Table(
     words("owner", default=""),
     document("rule"),
     words("misfire", default="skip"),
+    span("misfire_max_age", default="1 day"),
+    number("misfire_limit", default=100),
     words("overlap", default="skip"),
+    number("overlap_max", default=2),
+    Column("calendars", ARRAY(Uuid), nullable=True),
     document("parameters"),
+    Column("payload", LargeBinary, nullable=True),
     span("allowed_delay", null=True),
     span("retry_horizon", null=True),
     span("completion_target", null=True),
@@ -84,6 +90,7 @@ schedule: Final = Table(
     words("broken", null=True),
     number("version", default=1),
     instant("decided_until"),
+    instant("chained_at", null=True),
     instant("created_at"),
     instant("updated_at"),
     Index("schedule_definition_name_key", "definition", "tenant", "name", unique=True),

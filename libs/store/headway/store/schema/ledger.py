@@ -20,6 +20,7 @@ slot: Final = Table(
     words("decided_by", default=""),
     number("schedule_version"),
     words("tzdata_version", default=""),
+    words("calendar_versions", default=""),
     PrimaryKeyConstraint("schedule", "slot_at"),
     postgresql_partition_by="RANGE (slot_at)",
 )
@@ -38,6 +39,7 @@ slot_range: Final = Table(
     words("decided_by", default=""),
     number("schedule_version"),
     words("tzdata_version", default=""),
+    words("calendar_versions", default=""),
     PrimaryKeyConstraint("schedule", "from_at"),
     CheckConstraint("to_at > from_at", name="order"),
 )

@@ -79,6 +79,7 @@ run: Final = Table(
     Index("run_running", "session", postgresql_where=text(f"state = {State.RUNNING:d}")),
     Index("run_held", "definition_id", "available_at", postgresql_where=text(f"state = {State.HELD:d}")),
     Index("run_gated", "definition_id", "state", postgresql_where=text("gated")),
+    Index("run_of_schedule", "schedule", "id", postgresql_where=text(f"schedule IS NOT NULL AND state = {State.HELD:d}")),
     Index("run_slot", "schedule", "slot_at", unique=True, postgresql_where=text("schedule IS NOT NULL AND origin = 1")),
     Index(
         "run_pending",
