@@ -145,9 +145,3 @@ async def test_a_broken_schedule_is_marked_once(scene: Scene) -> None:
         assert await schedules.get(tx, id_, "acme") is None
     assert row is not None
     assert (row["broken"], row["definition_name"]) == (None, "job")
-
-
-def test_parameters_of_a_schedule_win_whatever_their_case() -> None:
-    """TPL-02: the schedule's parameters go over the definition's, names compared without case."""
-    assert schedules.merged({"defaults": {"Day": 1, "format": "csv"}, "parameters": {"day": 2}}) == '{"format":"csv","day":2}'
-    assert schedules.merged({"defaults": {}, "parameters": None}) is None

@@ -14,10 +14,11 @@ from headway.core.schedule.rule import Rule
 from headway.core.schedule.zones import tzdata_version
 from headway.core.slot import Decision, DecisionKind, ScheduleView, SlotFacts, SlotPlan, decide_in_turn, plan_slots
 from headway.scheduler.cache import Known
+from headway.scheduler.inputs import input_of
 from headway.store import gates, schedules, slots
 from headway.store.enqueue import Accepted, Ask, Origin, create
 from headway.store.gates import Placed
-from headway.store.schedules import Move, merged
+from headway.store.schedules import Move
 from headway.store.slots import RangeRecord, SlotRecord
 from headway.store.tx import Row, Tx
 
@@ -85,7 +86,7 @@ async def _fire(tx: Tx, verdicts: Sequence[Verdict], facts: dict[UUID, Row]) -> 
     fired = [verdict for verdict in verdicts if verdict.decision.kind is DecisionKind.FIRED]
     if not fired:
         return {}, []
-    answers = await create(tx, [_ask(verdict, facts[verdict.known.id]) for verdict in fired])
+    answers = await create(tx, [_ask(verdict, facts[verdict.known.id], tx.now) for verdict in fired])
     made = {(verdict.known.id, verdict.slot_at): _accepted(answer) for verdict, answer in zip(fired, answers, strict=True)}
     gated = [run.id for run in made.values() if run.gated]
     queued = [Placed(run.id, State.QUEUED, run.queue, run.priority) for run in made.values() if run.state is State.QUEUED]
@@ -93,13 +94,13 @@ async def _fire(tx: Tx, verdicts: Sequence[Verdict], facts: dict[UUID, Row]) -> 
     return {key: run.id for key, run in made.items()}, queued
 
 
-def _ask(verdict: Verdict, row: Row) -> Ask:
+def _ask(verdict: Verdict, row: Row, now: datetime) -> Ask:
     known, slot_at = verdict.known, verdict.slot_at
     return Ask(
         known.definition,
         tenant=known.tenant or known.definition_tenant,
         definition_tenant=known.definition_tenant,
-        params=merged(row),
+        params=input_of(known, slot_at, row, now),
         at=slot_at,
         created_by=MADE_BY,
         origin=Origin.SLOT,

@@ -1,0 +1,86 @@
+"""What the runs of slots are given."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from structlog.testing import capture_logs
+
+from headway.core.ask import LARGEST_INPUT
+from headway.core.schedule.rule import parse_rule
+from headway.scheduler.cache import Known
+from headway.scheduler.inputs import input_of
+from tests.scheduler.test_decide import decide, loaded
+from tests.store.scene import Scene
+
+AT = datetime(2026, 1, 31, 7, tzinfo=UTC)
+RULE = parse_rule({"cron": "0 8 * * *", "zone": "Europe/Berlin"})
+KNOWN = Known(UUID(int=1), "", "nightly", RULE, 1, AT, "report", "")
+
+
+def given(defaults: dict[str, Any] | None, own: dict[str, Any] | None, spec: dict[str, Any] | None = None) -> Any:
+    """The parameters of a slot's run, read again."""
+    text = input_of(KNOWN, AT, {"defaults": defaults, "parameters": own, "spec": spec}, AT + timedelta(seconds=2))
+    return None if text is None else json.loads(text)
+
+
+def test_parameters_of_a_schedule_win_whatever_their_case() -> None:
+    """TPL-02: the schedule's parameters go over the definition's, under the definition's spelling; none at all are none."""
+    assert given({"Day": 1, "format": "csv"}, {"day": 2}) == {"Day": 2, "format": "csv"}
+    assert given({}, None) is None and given(None, {}) is None
+
+
+def test_templates_become_words() -> None:
+    """TPL-03: definition, schedule and slot are put in, local times in the schedule's zone; what is unknown stays for the worker."""
+    own = {"file": "{Definition.Name}-{Slot.Local:%Y%m%d-%H}.csv", "by": "{Schedule.Name}", "later": "{Shard.Number}", "n": 1}
+    assert given({"at": "{Slot.At}"}, own) == {
+        "at": "2026-01-31T07:00:00+00:00",
+        "file": "report-20260131-08.csv",
+        "by": "nightly",
+        "later": "{Shard.Number}",
+        "n": 1,
+    }
+
+
+def test_documents_stay() -> None:
+    """TPL-04: a parameter that holds JSON or XML by its specification is given as it stands."""
+    spec = {"properties": {"body": {"contentMediaType": "application/json"}}}
+    assert given({"body": "{Slot.At}"}, {"to": "{Schedule.Name}"}, spec) == {"body": "{Slot.At}", "to": "nightly"}
+
+
+@pytest.mark.parametrize(
+    ("own", "fault"),
+    [
+        ({"a": "{Slot.At:%9d}"}, "a: '{Slot.At:%9d}': the format '%9d' holds what is not known here"),
+        ({str(number): "{Definition.Name}" * 2000 for number in range(7)}, "all: they would be too large to be stored"),
+    ],
+)
+def test_a_bad_template_is_kept_and_told_of(own: dict[str, str], fault: str) -> None:
+    """TPL-05: what goes wrong keeps its text, and a warning names definition, schedule and parameter."""
+    known = Known(UUID(int=1), "", "nightly", RULE, 1, AT, "d" * 30, "")
+    with capture_logs() as logs:
+        text = input_of(known, AT, {"defaults": own, "parameters": None, "spec": None}, AT)
+    assert text is not None and json.loads(text) == own
+    assert len(text) <= LARGEST_INPUT
+    (event,) = logs
+    assert (event["event"], event["definition"], event["schedule"], event["faults"]) == (
+        "templates were kept as written",
+        "d" * 30,
+        "nightly",
+        [fault],
+    )
+
+
+async def test_a_slot_fires_with_its_words(scene: Scene) -> None:
+    """TPL-03, TPL-05: a due slot's run has its templates put into words, and a bad one does not keep the slot."""
+    await scene.schedule("nightly", every="10s", parameters={"at": "{Slot.At}", "id": "{-}", "bad": "{Slot.At:%9d}"})
+    cache = await loaded(scene)
+    await scene.later(timedelta(seconds=10))
+    await decide(scene, cache)
+    (run,) = await scene.sql("SELECT * FROM headway.run")
+    params = json.loads(run["params"])
+    assert datetime.fromisoformat(params["at"]) == run["slot_at"]
+    assert str(UUID(params["id"])) == params["id"]
+    assert params["bad"] == "{Slot.At:%9d}"
