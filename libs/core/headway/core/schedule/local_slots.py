@@ -1,7 +1,7 @@
 """The slots of a rule that names local times: its walls, read through the stretches of its zone."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from headway.core.schedule.kinds import Local
@@ -10,6 +10,7 @@ from headway.core.schedule.resolve import FIRST_YEAR, LAST_YEAR, Stretch, stretc
 HORIZON: Final = timedelta(days=8 * 365 + 2 + 1)
 _HORIZON_YEARS: Final = 9
 _SECOND: Final = timedelta(seconds=1)
+_MARGIN: Final = timedelta(days=2)
 _TICK: Final = timedelta(microseconds=1)
 
 
@@ -19,6 +20,8 @@ def following(rule: Local, after: datetime) -> datetime | None:
         return None
     floor = after.replace(microsecond=0) + _SECOND
     for year in range(max(floor.year, FIRST_YEAR), min(floor.year + _HORIZON_YEARS, LAST_YEAR) + 1):
+        if _empty(rule, year):
+            continue
         if (found := _first_of_year(rule, year, floor)) is not None:
             return found if found - after <= HORIZON else None
     return None
@@ -30,6 +33,8 @@ def preceding(rule: Local, before: datetime) -> datetime | None:
         return None
     ceiling = (before - _TICK).replace(microsecond=0)
     for year in range(min(ceiling.year, LAST_YEAR), max(ceiling.year - _HORIZON_YEARS, FIRST_YEAR) - 1, -1):
+        if _empty(rule, year):
+            continue
         if (found := _last_of_year(rule, year, ceiling)) is not None:
             return found if before - found <= HORIZON else None
     return None
@@ -40,6 +45,12 @@ def count(rule: Local, after: datetime, until: datetime) -> int:
     floor, ceiling = after.replace(microsecond=0) + _SECOND, until.replace(microsecond=0)
     years = range(max(floor.year, FIRST_YEAR), min(ceiling.year, LAST_YEAR) + 1)
     return sum(_count_of_year(rule, year, floor, ceiling) for year in years)
+
+
+def _empty(rule: Local, year: int) -> bool:
+    """Whether no wall that may stand for an instant of a UTC year matches; offsets and gaps are shorter than two days."""
+    begin, end = datetime.combine(date(year, 1, 1), time()), datetime.combine(date(year + 1, 1, 1), time())
+    return rule.pattern.following(begin - _MARGIN, end + _MARGIN) is None
 
 
 def _stretches(rule: Local, year: int) -> tuple[Stretch, ...]:

@@ -3,9 +3,10 @@
 A rule's slots are the union, over the stretches of the years concerned, of its matching walls minus the stretch's offset.
 """
 
+from calendar import isleap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -18,6 +19,7 @@ LAST_YEAR: Final = 9997
 _SECOND: Final = timedelta(seconds=1)
 _MARGIN: Final = timedelta(days=2)
 _NOTHING: Final = timedelta()
+_MODELS: Final = range(2101, 2129)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +61,46 @@ class Stretch:
 @lru_cache(maxsize=4096)
 def stretches(zone: str, year: int, gap: Gap, fold: Fold) -> tuple[Stretch, ...]:
     """Return the stretches of a zone's UTC year, by start; they overlap only behind a gap.  `year` is in [FIRST_YEAR, LAST_YEAR]."""
-    begin, end = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
-    return tuple(
-        clipped for stretch in _all_stretches(zone, begin - _MARGIN, end + _MARGIN, gap, fold) if (clipped := _clip(stretch, begin, end))
-    )
+    model = _model(year)
+    if model != year:
+        later = _year(year)[0] - _year(model)[0]
+        return tuple(_moved(stretch, later) for stretch in stretches(zone, model, gap, fold))
+    begin, end = _year(year)
+    return tuple(clipped for stretch in _all_stretches(zone, year, gap, fold) if (clipped := _clip(stretch, begin, end)))
 
 
-def _all_stretches(zone: str, first: datetime, last: datetime, gap: Gap, fold: Fold) -> Iterator[Stretch]:
-    offset = offset_at(load_zone(zone), first)
-    changes = list(shifts(zone, first, last))
+@lru_cache(maxsize=4096)
+def changes_near(zone: str, year: int) -> tuple[Shift, ...]:
+    """Return a zone's changes of offset in a UTC year and the two days on either side of it, in order.
+
+    From 2100 on every zone repeats one rule of weekdays and dates, so later years are copies of one that begins and ends alike.
+    """
+    model = _model(year)
+    if model != year:
+        later = _year(year)[0] - _year(model)[0]
+        return tuple(replace(change, at=change.at + later) for change in changes_near(zone, model))
+    begin, end = _year(year)
+    return tuple(shifts(zone, begin - _MARGIN, end + _MARGIN))
+
+
+@lru_cache(maxsize=16384)
+def _model(year: int) -> int:
+    """The first year from 2101 on of the same length and first weekday; a year before 2129 stands for itself."""
+    if year <= _MODELS[-1]:
+        return year
+    first, length = date(year, 1, 1).weekday(), isleap(year)
+    return next(model for model in _MODELS if date(model, 1, 1).weekday() == first and isleap(model) is length)
+
+
+def _year(year: int) -> tuple[datetime, datetime]:
+    return datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
+
+
+def _all_stretches(zone: str, year: int, gap: Gap, fold: Fold) -> Iterator[Stretch]:
+    begin, end = _year(year)
+    first, last = begin - _MARGIN, end + _MARGIN
+    changes = changes_near(zone, year)
+    offset = changes[0].before if changes else offset_at(load_zone(zone), first)
     edge_offset = changes[-1].after if changes else offset
     edges = [Shift(first, offset, offset), *changes, Shift(last, edge_offset, edge_offset)]
     for entry, leaving in pairwise(edges):
@@ -94,6 +127,11 @@ def _regular(entry: Shift, leaving: Shift, fold: Fold) -> Stretch:
 def _stretch(start: datetime, end: datetime, offset: timedelta) -> Stretch:
     first = start.replace(tzinfo=None) + offset
     return Stretch(start, end, offset, first, first + (end - start) - _SECOND)
+
+
+def _moved(stretch: Stretch, by: timedelta) -> Stretch:
+    start, end, first, last = stretch.start + by, stretch.end + by, stretch.first + by, stretch.last + by
+    return Stretch(start, end, stretch.offset, first, last, stretch.shift, stretch.collapsed)
 
 
 def _clip(stretch: Stretch, begin: datetime, end: datetime) -> Stretch | None:

@@ -16,7 +16,7 @@ from headway.core.errors import Invalid
 from headway.core.schedule.windows import WINDOWS_ZONES
 
 _NOT_PLACES: Final = frozenset({"Factory", "localtime", "posixrules"})
-_DAY: Final = timedelta(days=1)
+APART: Final = timedelta(days=6)
 _SECOND: Final = timedelta(seconds=1)
 
 
@@ -67,12 +67,12 @@ def offset_at(zone: ZoneInfo, instant: datetime) -> timedelta:
 def shifts(name: str, first: datetime, last: datetime) -> Iterator[Shift]:
     """Yield the changes of offset in (first, last], in order.
 
-    One look a day suffices: in all of tzdata no two changes of a zone are closer than six days.
+    One look in six days suffices: in all of tzdata no two changes of a zone are as close as that.
     """
     zone = load_zone(name)
     start, before = first, offset_at(zone, first)
     while start < last:
-        end = min(start + _DAY, last)
+        end = min(start + APART, last)
         after = offset_at(zone, end)
         if after != before:
             yield Shift(_moment(zone, start, end, before), before, after)
