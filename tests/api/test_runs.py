@@ -96,6 +96,14 @@ async def test_a_bad_request_is_named_by_field_and_nothing_is_written(
     assert await rows.counts() == before
 
 
+async def test_parameters_of_a_call_win_whatever_their_case(api: httpx.AsyncClient) -> None:
+    """TPL-02: a call's parameters go over the definition's, names compared without case and kept as the definition spells them."""
+    await put(api, REPORT)
+    accepted = await ask(api, "report", params={"customer": "acme", "PAGES": 7})
+    content = (await api.get(f"/v1/runs/{accepted['id']}/content")).json()
+    assert content["params"] == {"customer": "acme", "pages": 7}
+
+
 async def test_an_unknown_parameter_is_answered_with_the_known_ones(api: httpx.AsyncClient, rows: Rows) -> None:
     """RUN-09: whoever misspells a parameter reads its right name, be it of a run or of a schedule; a job that takes none says so."""
     await put(api, REPORT)

@@ -7,10 +7,11 @@ import orjson
 from pydantic import Field, ValidationInfo, field_validator
 
 from headway.api.inputs import Asked, Correlation, Delay, Instant, Key, Text, storable
-from headway.api.params import merged, problems_of
+from headway.api.params import problems_of
 from headway.api.platform import Caller
 from headway.core.ask import LARGEST_INPUT, Ask
 from headway.core.errors import Conflict, Invalid, Problem
+from headway.core.parameters import merged
 from headway.core.reading import demand
 from headway.runtime.tracing import current_traceparent
 from headway.store import definitions

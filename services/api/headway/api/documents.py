@@ -5,11 +5,12 @@ from datetime import timedelta
 from typing import Any, Final
 
 from headway.api.inputs import value_problems
-from headway.api.params import merged, problems_of, spec_problems
+from headway.api.params import problems_of, spec_problems
 from headway.core.definition import DefinitionDraft, Watch
 from headway.core.draft import parse_definition
 from headway.core.durations import format_duration
 from headway.core.errors import Invalid, Problem
+from headway.core.parameters import merged
 from headway.core.reading import demand
 from headway.store.tx import Row
 

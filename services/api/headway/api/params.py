@@ -1,4 +1,4 @@
-"""Parameters of a run: merged with the definition's, and held to its specification before anything is written."""
+"""Parameters of a run, held to the specification of its definition before anything is written."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -14,11 +14,6 @@ from headway.core.ask import LARGEST_INPUT
 from headway.core.errors import Problem
 
 _NOTHING_FETCHED: Final[Registry[Any]] = Registry()
-
-
-def merged(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the parameters that a run has: those that were given win over the definition's."""
-    return {**defaults, **(given or {})}
 
 
 def problems_of(values: Mapping[str, Any], spec: Mapping[str, Any] | None, path: str) -> list[Problem]:
