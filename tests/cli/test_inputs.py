@@ -7,7 +7,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from headway.cli.inputs import duration, instant, parameters, read_as_json, read_document
+from headway.cli.inputs import STRAY, duration, instant, parameters, read_as_json, read_document
 from headway.cli.main import app
 from headway.cli.verbs.definitions import SHAPE
 from headway.core.draft import parse_document
@@ -30,12 +30,12 @@ def test_parameters_are_json_where_they_are_json() -> None:
 
 def test_a_refused_value_is_told_how_to_be_text() -> None:
     """Where a value was read as JSON and is refused, the answer says how its text is written; other problems stay as they are."""
-    refused = [Problem("params.zip", "must be of type string"), Problem("params.name", "is wrong"), Problem("definition", "is unknown")]
-    with pytest.raises(Invalid) as caught, read_as_json(["zip=01", "zip=5", "name=Ada", "it's=7"]):
+    refused = [Problem("params.zip", "must be of type string"), Problem("params.name", "is wrong"), Problem("params.x", f"{STRAY}: none")]
+    with pytest.raises(Invalid) as caught, read_as_json(["zip=01", "zip=5", "name=Ada", "x=1", "it's=7"]):
         raise Invalid([*refused, Problem("params.it's", "must be of type string")], code="invalid_parameters")
-    zip_, name, definition, quoted = map(str, caught.value.problems)
+    zip_, name, stray, quoted = map(str, caught.value.problems)
     assert zip_ == "params.zip: must be of type string; -p read 5 as JSON, the text is written -p 'zip=\"5\"'"
-    assert (name, definition) == ("params.name: is wrong", "definition: is unknown")
+    assert (name, stray) == ("params.name: is wrong", "params.x: is not a known parameter: none")
     assert shlex.split(quoted.rpartition("-p ")[2]) == ['it\'s="7"']
     assert caught.value.code == "invalid_parameters"
 

@@ -14,6 +14,7 @@ from headway.core.errors import Invalid, Problem
 from headway.core.reading import demand
 
 STDIN: Final = "-"
+STRAY: Final = "is not a known parameter"
 
 
 def parameters(pairs: Sequence[str], text: str | None) -> dict[str, Any] | None:
@@ -35,7 +36,9 @@ def read_as_json(pairs: Sequence[str]) -> Iterator[None]:
         yield
     except Invalid as error:
         hints = dict(_hints(pairs))
-        found = [Problem(one.field, one.message + hints.get(one.field, "")) for one in error.problems]
+        found = [
+            one if one.message.startswith(STRAY) else Problem(one.field, one.message + hints.get(one.field, "")) for one in error.problems
+        ]
         raise Invalid(found, code=error.code) from None
 
 
