@@ -18,6 +18,7 @@
 -- $18 new_retention_days
 -- $19 new_overlap
 -- $20 new_watch
--- $21 new_enabled
--- $22 definition
-UPDATE headway.definition SET description=$1::VARCHAR, owner=$2::VARCHAR, handler=$3::VARCHAR, queue=$4::VARCHAR, priority=$5::SMALLINT, timeout=$6::INTERVAL, attempts=$7::INTEGER, backoff=$8::JSONB, retry_horizon=$9::INTERVAL, parameters=$10::JSONB, parameter_spec=$11::JSONB, restartable=$12::BOOLEAN, allow_triggers=$13::BOOLEAN, max_concurrent_runs=$14::INTEGER, max_runs_per_hour=$15::INTEGER, over_limit=$16::VARCHAR, gated=$17::BOOLEAN, retention_days=$18::INTEGER, overlap=$19::VARCHAR, watch=$20::JSONB, enabled=$21::BOOLEAN, version=(headway.definition.version + 1), updated_at=headway.headway_now() WHERE headway.definition.id = $22::UUID RETURNING headway.definition.version
+-- $21 new_calendars
+-- $22 new_enabled
+-- $23 definition
+UPDATE headway.definition SET description=$1::VARCHAR, owner=$2::VARCHAR, handler=$3::VARCHAR, queue=$4::VARCHAR, priority=$5::SMALLINT, timeout=$6::INTERVAL, attempts=$7::INTEGER, backoff=$8::JSONB, retry_horizon=$9::INTERVAL, parameters=$10::JSONB, parameter_spec=$11::JSONB, restartable=$12::BOOLEAN, allow_triggers=$13::BOOLEAN, max_concurrent_runs=$14::INTEGER, max_runs_per_hour=$15::INTEGER, over_limit=$16::VARCHAR, gated=$17::BOOLEAN, retention_days=$18::INTEGER, overlap=$19::VARCHAR, watch=$20::JSONB, calendars=$21::UUID[], enabled=$22::BOOLEAN, version=(headway.definition.version + 1), updated_at=headway.headway_now() WHERE headway.definition.id = $23::UUID RETURNING headway.definition.version

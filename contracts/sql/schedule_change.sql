@@ -2,12 +2,16 @@
 -- $2 new_owner
 -- $3 new_rule
 -- $4 new_misfire
--- $5 new_overlap
--- $6 new_parameters
--- $7 new_allowed_delay
--- $8 new_retry_horizon
--- $9 new_completion_target
--- $10 new_enabled
--- $11 overridden
--- $12 schedule
-UPDATE headway.schedule SET description=$1::VARCHAR, owner=$2::VARCHAR, rule=$3::JSONB, misfire=$4::VARCHAR, overlap=$5::VARCHAR, parameters=$6::JSONB, allowed_delay=$7::INTERVAL, retry_horizon=$8::INTERVAL, completion_target=$9::INTERVAL, enabled=$10::BOOLEAN, overridden=$11::TEXT[], broken=NULL, version=(headway.schedule.version + 1), decided_until=CASE WHEN (NOT headway.schedule.enabled AND $10::BOOLEAN) THEN headway.headway_now() ELSE headway.schedule.decided_until END, updated_at=headway.headway_now() WHERE headway.schedule.id = $12::UUID
+-- $5 new_misfire_max_age
+-- $6 new_misfire_limit
+-- $7 new_overlap
+-- $8 new_overlap_max
+-- $9 new_calendars
+-- $10 new_parameters
+-- $11 new_allowed_delay
+-- $12 new_retry_horizon
+-- $13 new_completion_target
+-- $14 new_enabled
+-- $15 overridden
+-- $16 schedule
+UPDATE headway.schedule SET description=$1::VARCHAR, owner=$2::VARCHAR, rule=$3::JSONB, misfire=$4::VARCHAR, misfire_max_age=$5::INTERVAL, misfire_limit=$6::INTEGER, overlap=$7::VARCHAR, overlap_max=$8::INTEGER, calendars=$9::UUID[], parameters=$10::JSONB, allowed_delay=$11::INTERVAL, retry_horizon=$12::INTERVAL, completion_target=$13::INTERVAL, enabled=$14::BOOLEAN, overridden=$15::TEXT[], broken=NULL WHERE headway.schedule.id = $16::UUID

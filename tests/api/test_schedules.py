@@ -44,7 +44,7 @@ async def test_decided_slots_are_read_newest_first(api: httpx.AsyncClient, platf
         await slots.record(
             tx, [SlotRecord(schedule["id"], at, fired, "", "", at, None, 1) for at in decided], actor="scheduler", tzdata="2026a"
         )
-        missed = RangeRecord(schedule["id"], MARCH - timedelta(days=1), MARCH - timedelta(hours=1), skipped, "missed", 23, 1)
+        missed = RangeRecord(schedule["id"], MARCH - timedelta(days=1), MARCH - timedelta(hours=1), skipped, "missed", "", 23, 1)
         await slots.record_ranges(tx, [missed], actor="scheduler", tzdata="2026a")
     path = f"/v1/schedules/{schedule['id']}/slots"
     first = (await api.get(path, params={"limit": 2})).json()

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.core.definition import DefinitionDraft, Watch
-from headway.core.draft import RULE_FIELDS, parse_definition, parse_document
+from headway.core.draft import parse_definition, parse_document
 from headway.core.errors import Invalid
 from headway.core.retry import DAY, Backoff, BackoffKind
+from headway.core.schedule.rule import RULE_FIELDS
 
 FIELDS = sorted({*DefinitionDraft.__slots__, "breaker_threshold", "kind", "base", "delays", "factor", "jitter", "cap", *RULE_FIELDS})
 

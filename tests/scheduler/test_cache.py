@@ -6,16 +6,19 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.core.schedule.evaluate import next_slot
 from headway.core.schedule.rule import parse_rule
-from headway.scheduler.cache import Known, Schedules
+from headway.core.schedule.timeline import Timeline
+from headway.core.slot import ScheduleView
+from headway.scheduler.cache import Schedules
+from headway.store.known import Known
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def known(number: int, every: str = "1m", decided_until: datetime = NOON, version: int = 1) -> Known:
     """A schedule that is due on a grid."""
-    return Known(UUID(int=number), "", "default", parse_rule({"every": every}), version, decided_until, f"job-{number}", "")
+    id_, timeline = UUID(int=number), Timeline(parse_rule({"every": every}))
+    return Known(id_, "", "default", timeline, version, decided_until, f"job-{number}", UUID(int=0), "", ScheduleView(id_, timeline))
 
 
 @given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 3600), st.integers(0, 7200)), max_size=60), st.integers(0, 7200))
@@ -27,7 +30,7 @@ def test_what_is_due_is_what_a_scan_would_find(puts: list[tuple[int, int, int]],
         cache.put(one)
         latest[one.id] = one
     now = NOON + timedelta(seconds=passed)
-    slots = {one.id: slot for one in latest.values() if (slot := next_slot(one.rule, one.decided_until)) is not None}
+    slots = {one.id: slot for one in latest.values() if (slot := one.timeline.next(one.decided_until)) is not None}
     due = cache.due(now, 100)
     assert {one.id for one in due} == {id_ for id_, slot in slots.items() if slot <= now}
     assert [slots[one.id] for one in due] == sorted(slots[one.id] for one in due)

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Uuid, func, update
 
 from headway.core.run import State
-from headway.store import cancel, claim, due, fence, finish, holding, progress, schedules, sessions
+from headway.store import advance, cancel, claim, due, fence, finish, holding, progress, sessions
 from headway.store.schema import run
 from headway.store.statement import Statement, array, const, param
 from headway.store.tx import Database
@@ -47,8 +47,8 @@ PLAIN: Final[Sequence[Case]] = (
     (due.RELEASE_DUE, "run", {"run_due", "run_pkey"}),
     (due.GATED_DUE, "run", {"run_due"}),
     (sessions.RENEW, "run", {"run_running"}),
-    (schedules.ADVANCE, "schedule", {"schedule_pkey"}),
-    (schedules.FACTS, "schedule", {"schedule_pkey"}),
+    (advance.ADVANCE, "schedule", {"schedule_pkey"}),
+    (advance.FACTS, "schedule", {"schedule_pkey"}),
 )
 KINDS: Final = {"hot": (HOT, dict.fromkeys(BATCHES, HOT_BATCH)), "plain": (PLAIN, BATCHES)}
 BROKEN: Final[Sequence[Case]] = (

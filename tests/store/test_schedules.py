@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from headway.core.ask import Ask, Origin
-from headway.store import schedules
-from headway.store.schedules import Move
+from headway.store import advance, schedules
+from headway.store.advance import Move
 from headway.store.tx import Row
 from tests.store.scene import Scene
 
@@ -18,7 +18,7 @@ MINUTE = timedelta(minutes=1)
 async def loaded(scene: Scene) -> list[Row]:
     """What a scheduler loads at its start."""
     async with scene.database.begin() as tx:
-        return list(await schedules.load(tx))
+        return list(await advance.load(tx))
 
 
 def move(row: Row, by: timedelta = MINUTE) -> Move:
@@ -36,9 +36,9 @@ async def test_a_schedule_is_moved_on_by_whoever_knows_it(scene: Scene) -> None:
         move(row)._replace(schedule=UUID(int=3)),
     ]
     async with scene.database.begin() as tx:
-        assert [await schedules.advance(tx, [one]) for one in stale] == [set(), set(), set()]
-        assert await schedules.advance(tx, [move(row)]) == {row["id"]}
-        assert await schedules.advance(tx, [move(row)]) == set()
+        assert [await advance.advance(tx, [one]) for one in stale] == [set(), set(), set()]
+        assert await advance.advance(tx, [move(row)]) == {row["id"]}
+        assert await advance.advance(tx, [move(row)]) == set()
     assert (await loaded(scene))[0]["decided_until"] == row["decided_until"] + MINUTE
 
 
@@ -47,8 +47,8 @@ async def test_of_two_transactions_one_decides(scene: Scene) -> None:
     await scene.schedule()
     (row,) = await loaded(scene)
     async with scene.database.begin() as first:
-        assert await schedules.advance(first, [move(row)]) == {row["id"]}
-        second = asyncio.create_task(scene.database.transact(lambda tx: schedules.advance(tx, [move(row)])))
+        assert await advance.advance(first, [move(row)]) == {row["id"]}
+        second = asyncio.create_task(scene.database.transact(lambda tx: advance.advance(tx, [move(row)])))
         await scene.somebody_waits()
     assert await second == set()
 
@@ -61,8 +61,8 @@ async def test_a_first_transaction_that_is_undone_leaves_the_slot_to_the_second(
     waiting: list[asyncio.Task[set[UUID]]] = []
     with pytest.raises(LookupError):
         async with scene.database.begin() as first:
-            await schedules.advance(first, [move(row)])
-            waiting.append(asyncio.create_task(scene.database.transact(lambda tx: schedules.advance(tx, [move(row)]))))
+            await advance.advance(first, [move(row)])
+            waiting.append(asyncio.create_task(scene.database.transact(lambda tx: advance.advance(tx, [move(row)]))))
             await scene.somebody_waits()
             raise LookupError
     assert await waiting[0] == {row["id"]}
@@ -77,12 +77,12 @@ async def test_schedulers_that_move_the_same_schedules_do_not_deadlock(scene: Sc
         await scene.schedule(f"job{number}")
     moves = [move(row) for row in await loaded(scene)]
 
-    async def advance(order: list[Move]) -> set[UUID]:
+    async def moved_on(order: list[Move]) -> set[UUID]:
         async with scene.database.begin() as tx:
-            return await schedules.advance(tx, order)
+            return await advance.advance(tx, order)
 
     orders = [moves, moves[::-1], moves[10:] + moves[:10], moves[::-1]]
-    taken = await asyncio.gather(*[advance(order) for order in orders])
+    taken = await asyncio.gather(*[moved_on(order) for order in orders])
     assert sorted(id_ for ids in taken for id_ in ids) == sorted(one.schedule for one in moves)
 
 
@@ -93,12 +93,12 @@ async def test_what_is_loaded_can_fire(scene: Scene) -> None:
     assert [row["id"] for row in await loaded(scene)] == [on]
     async with scene.database.begin() as tx:
         since = tx.now
-        assert await schedules.live_ids(tx) == {on}
+        assert await advance.live_ids(tx) == {on}
     await scene.schedule("on", every="2m")
     await scene.schedule("off", enabled=False, description="changed")
     async with scene.database.begin() as tx:
-        changed = await schedules.load(tx, since=since)
-        (named,) = await schedules.load(tx, ids=[on, UUID(int=1)])
+        changed = await advance.load(tx, since=since)
+        (named,) = await advance.load(tx, ids=[on, UUID(int=1)])
     assert {row["definition"]: row["live"] for row in changed} == {"on": True, "off": False}
     assert (named["id"], named["rule"]["every"], named["definition"]) == (on, "2m", "on")
 
@@ -111,7 +111,7 @@ async def test_a_definition_that_is_switched_off_takes_its_schedules_along(scene
     await scene.schedule(enabled=False)
     assert await loaded(scene) == []
     async with scene.database.begin() as tx:
-        (row,) = await schedules.load(tx, since=since)
+        (row,) = await advance.load(tx, since=since)
     assert (row["id"], row["live"]) == (id_, False)
 
 
@@ -125,7 +125,7 @@ async def test_the_facts_count_what_is_open_and_what_has_not_begun(scene: Scene)
     await scene.claim(session, [running])
     await scene.ask(_slot_run(id_, slot + MINUTE))
     async with scene.database.begin() as tx:
-        facts = (await schedules.facts(tx, [id_]))[id_]
+        facts = (await advance.facts(tx, [id_]))[id_]
     assert (facts["open_runs"], facts["pending_runs"], facts["enabled"], facts["paused"]) == (2, 1, True, False)
 
 
@@ -137,8 +137,8 @@ async def test_a_broken_schedule_is_marked_once(scene: Scene) -> None:
     """A schedule that cannot be evaluated says why; saying it again changes nothing; an edit takes the mark away."""
     id_ = await scene.schedule()
     async with scene.database.begin() as tx:
-        assert await schedules.mark_broken(tx, id_, "no such zone")
-        assert not await schedules.mark_broken(tx, id_, "no such zone")
+        assert await advance.mark_broken(tx, id_, "no such zone")
+        assert not await advance.mark_broken(tx, id_, "no such zone")
     await scene.schedule(every="5m")
     async with scene.database.begin() as tx:
         row = await schedules.get(tx, id_)

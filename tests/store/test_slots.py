@@ -27,7 +27,7 @@ async def test_decisions_are_kept_with_who_and_when(scene: Scene) -> None:
     async with scene.database.begin() as tx:
         await slots.record(tx, [fired(AT), skipped], actor="scheduler", tzdata="2026a")
         await slots.record_ranges(
-            tx, [RangeRecord(SCHEDULE, AT - MINUTE, AT, DecisionKind.SKIPPED, "missed", 1, 1)], actor="scheduler", tzdata="2026a"
+            tx, [RangeRecord(SCHEDULE, AT - MINUTE, AT, DecisionKind.SKIPPED, "missed", "", 1, 1)], actor="scheduler", tzdata="2026a"
         )
         newest, oldest = await slots.listed(tx, SCHEDULE)
         assert [row["slot_at"] for row in await slots.listed(tx, SCHEDULE, before=AT + MINUTE)] == [AT]
@@ -39,7 +39,7 @@ async def test_decisions_are_kept_with_who_and_when(scene: Scene) -> None:
 
 async def test_a_slot_is_decided_once(scene: Scene) -> None:
     """Invariant 1: the ledger itself refuses a second decision of a slot, and of a range that begins where another does."""
-    stretch = RangeRecord(SCHEDULE, AT, AT + MINUTE, DecisionKind.SKIPPED, "missed", None, 1)
+    stretch = RangeRecord(SCHEDULE, AT, AT + MINUTE, DecisionKind.SKIPPED, "missed", "", None, 1)
     async with scene.database.begin() as tx:
         await slots.record(tx, [fired(AT)], actor="a", tzdata="")
         await slots.record_ranges(tx, [stretch], actor="a", tzdata="")

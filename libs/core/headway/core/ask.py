@@ -33,7 +33,7 @@ class Ask(NamedTuple):
 
     `params` is JSON text, `payload` opaque bytes.  It is due at `at`, or `delay` after it is accepted; both None mean now.
     `priority` None takes the definition's.  `key` makes repetitions one run, for a day, or with `unique_while_open` for as long as
-    that run is open.
+    that run is open.  `owes` has a bit for each kind of reaction that its end owes.
     """
 
     definition: str
@@ -54,6 +54,7 @@ class Ask(NamedTuple):
     definition_tenant: str | None = None
     delay: timedelta | None = None
     unique_while_open: bool = False
+    owes: int = 0
 
     @property
     def inline(self) -> bool:

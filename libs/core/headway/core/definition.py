@@ -29,14 +29,21 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleDraft:
-    """A schedule as somebody wants it: a rule under a name, with parameters that win over the definition's."""
+    """A schedule as somebody wants it: a rule under a name, with parameters that win over the definition's.
+
+    `calendars` None takes the definition's.
+    """
 
     name: str
     rule: Rule
     description: str = ""
     owner: str = ""
     misfire: str = "skip"
+    misfire_max_age: timedelta = timedelta(days=1)
+    misfire_limit: int = 100
     overlap: str = "skip"
+    overlap_max: int = 2
+    calendars: Sequence[str] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     allowed_delay: timedelta | None = None
     retry_horizon: timedelta | None = None
@@ -72,6 +79,7 @@ class DefinitionDraft:
     retention_days: int = 30
     overlap: str = "skip"
     watch: Watch = Watch()
+    calendars: Sequence[str] = ()
     enabled: bool = True
     schedules: Sequence[ScheduleDraft] = ()
 

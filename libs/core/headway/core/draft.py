@@ -10,9 +10,8 @@ from headway.core.errors import Invalid, Problem
 from headway.core.reading import NAME as NAME  # those who make documents keep to it
 from headway.core.reading import Reader, demand
 from headway.core.retry import DAY, Backoff, BackoffKind
-from headway.core.schedule.rule import Rule, parse_rule
+from headway.core.schedule.rule import RULE_FIELDS, Rule, parse_rule
 
-RULE_FIELDS: Final = ("cron", "every", "anchor", "zone", "gap", "fold", "starts_at", "ends_at")
 MISFIRES: Final = ("skip", "run_once", "run_all")
 OVERLAPS: Final = ("skip", "delay", "allow", "cancel_previous")
 _LARGE: Final = 1_000_000
@@ -66,6 +65,7 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
         retention_days=reader.whole("retention_days", 30, 0, 36_500),
         overlap=reader.choice("overlap", "skip", OVERLAPS),
         watch=_watch(reader.take("watch"), reader.at("watch"), problems),
+        calendars=_calendars(reader),
         enabled=reader.flag("enabled", True),
         schedules=tuple(schedules),
     )
@@ -82,7 +82,11 @@ def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraf
         description=reader.text("description", limit=4000),
         owner=reader.text("owner"),
         misfire=reader.choice("misfire", "skip", MISFIRES),
+        misfire_max_age=_age(reader),
+        misfire_limit=reader.whole("misfire_limit", 100, 1, 10_000),
         overlap=reader.choice("overlap", "skip", OVERLAPS),
+        overlap_max=reader.whole("overlap_max", 2, 1, _LARGE),
+        calendars=None if reader.take("calendars") is None else _calendars(reader),
         parameters=reader.mapping("parameters"),
         allowed_delay=reader.span("allowed_delay"),
         retry_horizon=reader.span("retry_horizon"),
@@ -91,6 +95,19 @@ def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraf
     )
     reader.finish()
     return draft
+
+
+def _age(reader: Reader) -> timedelta:
+    given = reader.span("misfire_max_age")
+    return timedelta(days=1) if given is None else given
+
+
+def _calendars(reader: Reader) -> tuple[str, ...]:
+    names = reader.items("calendars")
+    for number, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            reader.wrong(f"calendars[{number}]", "must be a calendar's name")
+    return tuple(name for name in names if isinstance(name, str) and name)
 
 
 def _rule(document: Mapping[str, Any], path: str, problems: list[Problem]) -> Rule:

@@ -77,6 +77,8 @@ class Cause(IntEnum):
     BREAKER = 6
     OUTSIDE = 7
     GATE = 8
+    OVERLAP = 9
+    CATCH_UP = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple, Self
 from headway.core.durations import parse_duration
 from headway.core.errors import Invalid
 from headway.core.run import State
-from headway.core.schedule.evaluate import next_slot
 from headway.core.schedule.rule import parse_rule
+from headway.core.schedule.timeline import Timeline
 from headway.runtime.life import Life
 from headway.runtime.loops import CLOCK, Clock
 from headway.runtime.settings import (
@@ -28,7 +28,7 @@ from headway.runtime.settings import (
 from headway.sdk.app import Headway
 from headway.sdk.client import Client
 from headway.sdk.sync import sync
-from headway.store import reactions, runs, schedules
+from headway.store import advance, reactions, runs
 from headway.store.clock import set_offset
 from headway.store.migrate import migrate
 from headway.store.tx import Database, Tx
@@ -174,7 +174,8 @@ async def _standing(tx: Tx) -> Standing:
 
 async def _slots(tx: Tx) -> list[datetime]:
     """The next slot of each schedule that can fire, not yet decided."""
-    following = [next_slot(parse_rule(row["rule"]), row["decided_until"]) for row in await schedules.load(tx)]
+    rows = await advance.load(tx)
+    following = [Timeline(parse_rule(row["rule"]), row["chained_at"]).next(row["decided_until"]) for row in rows]
     return [slot for slot in following if slot is not None]
 
 

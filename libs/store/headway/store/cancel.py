@@ -15,6 +15,7 @@ from headway.store.schema import run
 from headway.store.settle import Settled, Verdict, settle
 from headway.store.statement import array, const, hidden, now, param, statement
 from headway.store.tx import Tx
+from headway.store.waiting import let_in
 
 WISH: Final = statement(
     "cancel_wish",
@@ -49,7 +50,7 @@ async def cancel(tx: Tx, ids: Sequence[UUID], *, actor: str, reason: str = "") -
     ended = await settle(tx, [_ended(open_run, Cancelled(why), tx) for open_run in idle])
     running = [one.open.id for one in held if one.open.state is State.RUNNING]
     wished = {row["id"]: row["session"] for row in await tx.fetch(WISH, ids=running, actor=actor, reason=why)} if running else {}
-    return CancelDone(ended, wished, await gates.promote(tx, {one.definition_id for one in ended if one.gated}))
+    return CancelDone(ended, wished, await let_in(tx, ended))
 
 
 async def force(tx: Tx, grace: timedelta, limit: int = 200) -> list[Settled]:
@@ -62,7 +63,7 @@ async def force(tx: Tx, grace: timedelta, limit: int = 200) -> list[Settled]:
         for one in held
     ]
     settled = await settle(tx, forced)
-    await gates.promote(tx, {one.definition_id for one in settled if one.gated})
+    await let_in(tx, settled)
     return settled
 
 

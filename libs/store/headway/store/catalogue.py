@@ -9,7 +9,7 @@ from headway.core.definition import DefinitionDraft
 from headway.core.outcome import Skipped
 from headway.core.run import State
 from headway.core.run import settle as decide
-from headway.store import audit, definitions, holding, schedules
+from headway.store import audit, calendars, definitions, editing, holding, schedules
 from headway.store.definitions import Saved
 from headway.store.settle import Settled, Verdict, settle
 from headway.store.tx import Row, Tx
@@ -23,20 +23,30 @@ async def save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str = "api
     """
     row = await definitions.reserve(tx, draft.name, draft.tenant)
     if row is None:
-        id_ = await definitions.create(tx, draft, source)
-        await schedules.replace(tx, {"id": id_, "tenant": draft.tenant}, draft.schedules, source)
+        id_ = await definitions.create(tx, draft, source, await _meaning(tx, draft))
+        owner = {"id": id_, "tenant": draft.tenant}
+        await schedules.replace(tx, owner, await schedules.edits_for(tx, owner, draft.schedules, source), actor=actor)
         return await _versioned(tx, Saved(id_, draft.name, 1, "created"), draft.tenant, actor)
-    wanted = _kept(row, definitions.meaning(draft)) if source == "code" else definitions.meaning(draft)
+    meaning = await _meaning(tx, draft)
+    wanted = _kept(row, meaning) if source == "code" else meaning
     differing = definitions.differing(row, wanted)
-    children = await schedules.replace(tx, row, draft.schedules, source)
-    if not differing and not children:
+    edits = await schedules.edits_for(tx, row, draft.schedules, source)
+    if not differing and not edits:
         return Saved(row["id"], draft.name, row["version"], "")
+    if differing:
+        edits = edits._replace(touched=edits.standing - edits.changed.keys())
+    queued = await editing.close(tx, edits.standing | edits.gone if differing else {*edits.changed, *edits.gone}, actor=actor)
     version = await (definitions.change(tx, row, wanted) if differing else definitions.touch(tx, row["id"]))
     if source != "code" and row["source"] == "code":
         await definitions.override(tx, row, differing)
     if "enabled" in differing and not wanted["enabled"]:
         await skip_pending(tx, row["id"], "definition disabled")
-    return await _versioned(tx, Saved(row["id"], draft.name, version, _change(row, differing)), draft.tenant, actor)
+    await schedules.replace(tx, row, edits, actor=actor)
+    return await _versioned(tx, Saved(row["id"], draft.name, version, _change(row, differing), queued), draft.tenant, actor)
+
+
+async def _meaning(tx: Tx, draft: DefinitionDraft) -> dict[str, Any]:
+    return definitions.meaning(draft) | {"calendars": await calendars.named(tx, draft.calendars, draft.tenant)}
 
 
 async def skip_pending(tx: Tx, definition_id: UUID, why: str) -> list[Settled]:

@@ -12,6 +12,7 @@ from headway.core.definition import DefinitionDraft, backoff_document
 from headway.core.ids import make_id
 from headway.core.run import State
 from headway.store.documents import as_stored
+from headway.store.gates import Placed
 from headway.store.schema import definition, definition_version, run
 from headway.store.statement import array, const, now, param, statement
 from headway.store.tx import Row, Tx
@@ -37,6 +38,7 @@ _MEANING: Final = (
     "retention_days",
     "overlap",
     "watch",
+    "calendars",
     "enabled",
 )
 _mine: Final = and_(definition.c.tenant == param("tenant", Text), definition.c.name == param("name", Text))
@@ -123,12 +125,16 @@ COUNT_OPEN: Final = statement(
 
 
 class Saved(NamedTuple):
-    """A definition after a save: `change` is created, updated, enabled, disabled, or empty when nothing changed."""
+    """A definition after a save: `change` is created, updated, enabled, disabled, or empty when nothing changed.
+
+    `queued` runs are to be announced.
+    """
 
     id: UUID
     name: str
     version: int
     change: str
+    queued: Sequence[Placed] = ()
 
 
 def meaning(draft: DefinitionDraft) -> dict[str, Any]:
@@ -168,10 +174,10 @@ async def listed(tx: Tx, tenant: str = "", *, after: str | None = None, source: 
     return await tx.fetch(LIST, tenant=tenant, after=after, source=source, limit=limit)
 
 
-async def create(tx: Tx, draft: DefinitionDraft, source: str) -> UUID:
+async def create(tx: Tx, draft: DefinitionDraft, source: str, columns: Mapping[str, Any]) -> UUID:
     """Insert a definition that does not exist yet."""
     id_ = make_id(tx.now)
-    await tx.execute(CREATE, id=id_, tenant=draft.tenant, name=draft.name, source=source, **_new(meaning(draft)))
+    await tx.execute(CREATE, id=id_, tenant=draft.tenant, name=draft.name, source=source, **_new(columns))
     return id_
 
 

@@ -70,6 +70,7 @@ _COLUMNS: Final[Mapping[str, Any]] = {
     "key": Text,
     "correlation": Text,
     "params": Text,
+    "owes": SmallInteger,
     "has_input": Boolean,
 }
 
@@ -106,6 +107,7 @@ def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
         "keep_days": _d.retention_days,
         "restartable": _d.restartable,
         "gated": _asks_first,
+        "owes": asked.owes,
         "has_input": asked.has_input,
     }
 
@@ -206,6 +208,7 @@ def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime) -> dict[str
         "key": [ask.key for ask in asks],
         "correlation": [ask.correlation for ask in asks],
         "params": [ask.params if len(ask.params or "") <= INLINE_BYTES else None for ask in asks],
+        "owes": [ask.owes for ask in asks],
         "has_input": [not ask.inline for ask in asks],
     }
     # `unnest` fills a shorter array with NULL, and the driver takes longest to look at what is not there.

@@ -17,6 +17,7 @@ from headway.store.sessions import SessionState
 from headway.store.settle import Settled, Verdict, settle
 from headway.store.statement import const, now, param, statement
 from headway.store.tx import Tx
+from headway.store.waiting import let_in
 
 LAPSED: Final = statement(
     "rescue_lapsed",
@@ -86,4 +87,4 @@ async def _is_stopped(tx: Tx, session_id: UUID) -> bool:
 async def _end(tx: Tx, held: Sequence[Held], outcome: Outcome) -> Rescued:
     verdicts = [Verdict(one.open.id, one.open.attempt, decide(one.open, outcome, tx.now), one.session) for one in held]
     settled = await settle(tx, verdicts)
-    return Rescued(settled, await gates.promote(tx, {one.definition_id for one in settled if one.gated}))
+    return Rescued(settled, await let_in(tx, settled))

@@ -1,19 +1,18 @@
 """Schedules: kept with their definition, loaded by schedulers, moved on by compare-and-set."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Boolean, Integer, Text, Uuid, and_, case, delete, func, insert, null, or_, select, update
+from sqlalchemy import Integer, Text, Uuid, delete, func, insert, null, or_, select, update
 
 from headway.core.definition import ScheduleDraft
 from headway.core.ids import make_id
-from headway.core.run import State
 from headway.core.schedule.rule import to_mapping
+from headway.store import calendars, editing
 from headway.store.documents import as_stored
-from headway.store.schema import definition, run, schedule
-from headway.store.statement import INSTANT, array, const, given, now, param, statement
+from headway.store.schema import definition, schedule
+from headway.store.statement import INSTANT, array, param, statement
 from headway.store.tx import Row, Tx
 
 _MEANING: Final = (
@@ -21,7 +20,11 @@ _MEANING: Final = (
     "owner",
     "rule",
     "misfire",
+    "misfire_max_age",
+    "misfire_limit",
     "overlap",
+    "overlap_max",
+    "calendars",
     "parameters",
     "allowed_delay",
     "retry_horizon",
@@ -49,93 +52,22 @@ CREATE: Final = statement(
         **{name: param(f"new_{name}", schedule.c[name].type) for name in _MEANING},
     ),
 )
-# A schedule that comes back from disabled owes nothing for the time it was off.
 CHANGE: Final = statement(
     "schedule_change",
     update(schedule)
     .where(schedule.c.id == param("schedule", Uuid))
     .values(
-        version=schedule.c.version + const(1),
-        updated_at=now(),
         broken=null(),
         overridden=array("overridden", Text),
-        decided_until=case((~schedule.c.enabled & param("new_enabled", Boolean), now()), else_=schedule.c.decided_until),
         **{name: param(f"new_{name}", schedule.c[name].type) for name in _MEANING},
     ),
 )
 REMOVE: Final = statement("schedule_remove", delete(schedule).where(schedule.c.id == func.any(array("ids", Uuid))))
-MARK_BROKEN: Final = statement(
-    "schedule_mark_broken",
-    update(schedule)
-    .where(schedule.c.id == param("schedule", Uuid), schedule.c.broken.is_distinct_from(param("why", Text)))
-    .values(broken=param("why", Text), updated_at=now()),
-)
-_live: Final = and_(schedule.c.enabled, definition.c.enabled, schedule.c.paused_at.is_(None), definition.c.paused_at.is_(None))
-_joined: Final = schedule.join(definition, definition.c.id == schedule.c.definition)
-_LOADED: Final = (
-    schedule.c.id,
-    schedule.c.tenant,
-    schedule.c.name,
-    schedule.c.rule,
-    schedule.c.overlap,
-    schedule.c.misfire,
-    schedule.c.version,
-    schedule.c.decided_until,
-    definition.c.id.label("definition_id"),
-    definition.c.name.label("definition"),
-    definition.c.tenant.label("definition_tenant"),
-    _live.label("live"),
-)
-LOAD: Final = statement("schedule_load", select(*_LOADED).select_from(_joined).where(_live))
-LOAD_SINCE: Final = statement(
-    "schedule_load_since",
-    select(*_LOADED)
-    .select_from(_joined)
-    .where(or_(schedule.c.updated_at >= param("since", INSTANT), definition.c.updated_at >= param("since", INSTANT))),
-)
-LOAD_SOME: Final = statement(
-    "schedule_load_some", select(*_LOADED).select_from(_joined).where(schedule.c.id == func.any(array("ids", Uuid)))
-)
-IDS: Final = statement("schedule_ids", select(schedule.c.id).select_from(_joined).where(_live))
-_moved = given("o", ids=Uuid, versions=Integer, decided=INSTANT, until=INSTANT).c
-# An UPDATE with a join does not order its locks: two schedulers that move the same schedules would deadlock.
-_standing = (
-    select(schedule.c.id, _moved.until)
-    .where(schedule.c.id == _moved.ids, schedule.c.version == _moved.versions, schedule.c.decided_until == _moved.decided)
-    .order_by(schedule.c.id)
-    .with_for_update(of=schedule)
-    .cte("standing")
-    .prefix_with("MATERIALIZED")
-)
-ADVANCE: Final = statement(
-    "schedule_advance",
-    update(schedule).where(schedule.c.id == _standing.c.id).values(decided_until=_standing.c.until).returning(schedule.c.id),
-)
-_open: Final = select(func.count()).where(run.c.schedule == schedule.c.id, run.c.origin == const(1)).scalar_subquery()
-_pending: Final = (
-    select(func.count())
-    .where(run.c.schedule == schedule.c.id, run.c.origin == const(1), run.c.attempt == const(0), run.c.state < const(State.RUNNING))
-    .scalar_subquery()
-)
-FACTS: Final = statement(
-    "schedule_facts",
-    select(
-        schedule.c.id,
-        schedule.c.parameters,
-        definition.c.parameters.label("defaults"),
-        definition.c.parameter_spec.label("spec"),
-        and_(schedule.c.enabled, definition.c.enabled).label("enabled"),
-        or_(schedule.c.paused_at.is_not(None), definition.c.paused_at.is_not(None)).label("paused"),
-        _open.label("open_runs"),
-        _pending.label("pending_runs"),
-    )
-    .select_from(_joined)
-    .where(schedule.c.id == func.any(array("ids", Uuid))),
-)
+JOINED: Final = schedule.join(definition, definition.c.id == schedule.c.definition)
 LIST: Final = statement(
     "schedule_list",
     select(schedule, definition.c.name.label("definition_name"))
-    .select_from(_joined)
+    .select_from(JOINED)
     .where(
         definition.c.tenant == param("tenant", Text),
         or_(param("of", Text).is_(None), definition.c.name == param("of", Text)),
@@ -147,56 +79,30 @@ LIST: Final = statement(
 GET: Final = statement(
     "schedule_get",
     select(schedule, definition.c.name.label("definition_name"))
-    .select_from(_joined)
+    .select_from(JOINED)
     .where(schedule.c.id == param("id", Uuid), definition.c.tenant == param("tenant", Text)),
 )
 
 
-class Move(NamedTuple):
-    """A schedule as a scheduler knows it, and the instant until which it wants to decide."""
+class Change(NamedTuple):
+    """What a schedule is to be, and the fields of it that an operator set over what code declares."""
 
-    schedule: UUID
-    version: int
-    decided_until: datetime
-    until: datetime
+    columns: Mapping[str, Any]
+    overridden: list[str]
 
 
-async def load(tx: Tx, *, since: datetime | None = None, ids: Sequence[UUID] | None = None) -> Sequence[Row]:
-    """Return what schedulers keep of schedules: all that can fire, those changed since, or those named.
+class Edits(NamedTuple):
+    """Schedules to create by name, to change, and to remove; `touched` ones begin a new version as they are, out of all that `stand`."""
 
-    Rows of the last two say by `live` whether the schedule can fire at all.
-    """
-    if ids is not None:
-        return await tx.fetch(LOAD_SOME, ids=list(ids))
-    return await (tx.fetch(LOAD) if since is None else tx.fetch(LOAD_SINCE, since=since))
+    source: str
+    created: Mapping[str, Mapping[str, Any]]
+    changed: Mapping[UUID, Change]
+    gone: frozenset[UUID]
+    touched: frozenset[UUID]
+    standing: frozenset[UUID]
 
-
-async def live_ids(tx: Tx) -> set[UUID]:
-    """Return the ids of all schedules that can fire."""
-    return {row["id"] for row in await tx.fetch(IDS)}
-
-
-async def advance(tx: Tx, moves: Sequence[Move]) -> set[UUID]:
-    """Move schedules on by compare-and-set and return those that were still as the caller knew them: only they may be decided."""
-    ordered = sorted(moves, key=lambda move: move.schedule)
-    rows = await tx.fetch(
-        ADVANCE,
-        ids=[move.schedule for move in ordered],
-        versions=[move.version for move in ordered],
-        decided=[move.decided_until for move in ordered],
-        until=[move.until for move in ordered],
-    )
-    return {row["id"] for row in rows}
-
-
-async def facts(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Row]:
-    """Return what a decision must know beyond the rule; read after `advance`, whose lock keeps it true."""
-    return {row["id"]: row for row in await tx.fetch(FACTS, ids=list(ids))}
-
-
-async def mark_broken(tx: Tx, schedule_id: UUID, why: str) -> bool:
-    """Record that a schedule cannot be evaluated; False when that was known."""
-    return await tx.execute(MARK_BROKEN, schedule=schedule_id, why=why[:2000]) == 1
+    def __bool__(self) -> bool:
+        return bool(self.created or self.changed or self.gone)
 
 
 async def of_definition(tx: Tx, definition_id: UUID, *, locked: bool = False) -> Sequence[Row]:
@@ -214,42 +120,58 @@ async def get(tx: Tx, schedule_id: UUID, tenant: str = "") -> Row | None:
     return await tx.fetch_one(GET, id=schedule_id, tenant=tenant)
 
 
-async def replace(tx: Tx, owner: Row | Mapping[str, Any], drafts: Sequence[ScheduleDraft], source: str) -> bool:
-    """Make a definition's schedules be exactly these, by name, and say whether anything changed.
+async def replace(tx: Tx, owner: Row | Mapping[str, Any], edits: Edits, *, actor: str) -> None:
+    """Make the edits; `editing.close` has decided the slots of every schedule concerned up to now."""
+    await editing.end(tx, edits.gone, actor=actor)
+    if edits.gone:
+        await tx.execute(REMOVE, ids=sorted(edits.gone))
+    for id_, change in edits.changed.items():
+        await tx.execute(CHANGE, schedule=id_, overridden=change.overridden, **_new(change.columns))
+    await editing.begin(tx, {*edits.changed, *edits.touched}, actor=actor)
+    created = [await _create(tx, owner, name, columns, edits.source) for name, columns in edits.created.items()]
+    await editing.record(tx, created, actor=actor)
 
-    An unchanged schedule is not touched and keeps its planned slot; a changed one goes on from its last decided slot.  Schedules that
-    came from elsewhere (`source`) stay.  Code never changes `enabled`, nor a field that an operator set over what it declares.
+
+async def edits_for(tx: Tx, owner: Row | Mapping[str, Any], drafts: Sequence[ScheduleDraft], source: str) -> Edits:
+    """Say what makes a definition's schedules be exactly these, by name; its schedules are locked.
+
+    An unchanged schedule is not touched and keeps its planned slot.  Schedules that came from elsewhere (`source`) stay.  Code never
+    changes `enabled`, nor a field that an operator set over what it declares.  Raises Invalid for a calendar that does not exist.
     """
     standing = {row["name"]: row for row in await of_definition(tx, owner["id"], locked=True)}
-    changed = False
-    for draft in drafts:
-        changed |= await _save(tx, owner, standing.get(draft.name), draft, source)
-    gone = [row["id"] for name, row in standing.items() if row["source"] == source and name not in {draft.name for draft in drafts}]
-    if gone:
-        await tx.execute(REMOVE, ids=gone)
-    return changed or bool(gone)
+    wanted = {draft.name: await _meant(tx, owner, draft) for draft in drafts}
+    changed = {row["id"]: change for name, row in standing.items() if name in wanted and (change := _change(row, wanted[name], source))}
+    gone = frozenset(row["id"] for name, row in standing.items() if row["source"] == source and name not in wanted)
+    created = {name: columns for name, columns in wanted.items() if name not in standing}
+    return Edits(source, created, changed, gone, frozenset(), frozenset(row["id"] for row in standing.values()) - gone)
 
 
-async def _save(tx: Tx, owner: Row | Mapping[str, Any], row: Row | None, draft: ScheduleDraft, source: str) -> bool:
-    wanted = meaning(draft)
-    if row is None:
-        await tx.execute(
-            CREATE, id=make_id(tx.now), of=owner["id"], tenant=owner["tenant"], name=draft.name, source=source, now=tx.now, **_new(wanted)
-        )
-        return True
+def _change(row: Row, wanted: Mapping[str, Any], source: str) -> Change | None:
     mine = {"enabled", *row["overridden"]} if source == "code" else set()
     kept = {name: row[name] if name in mine else value for name, value in wanted.items()}
     differing = {name for name, value in kept.items() if row[name] != value}
     if not differing:
-        return False
+        return None
     by_operator = differing if source != "code" and row["source"] == "code" else set()
-    await tx.execute(CHANGE, schedule=row["id"], overridden=sorted({*row["overridden"], *by_operator}), **_new(kept))
-    return True
+    return Change(kept, sorted({*row["overridden"], *by_operator}))
+
+
+async def _create(tx: Tx, owner: Row | Mapping[str, Any], name: str, columns: Mapping[str, Any], source: str) -> UUID:
+    id_ = make_id(tx.now)
+    await tx.execute(CREATE, id=id_, of=owner["id"], tenant=owner["tenant"], name=name, source=source, now=tx.now, **_new(columns))
+    return id_
+
+
+async def _meant(tx: Tx, owner: Row | Mapping[str, Any], draft: ScheduleDraft) -> dict[str, Any]:
+    if draft.calendars is None:
+        return meaning(draft)
+    return meaning(draft) | {"calendars": await calendars.named(tx, draft.calendars, owner["tenant"])}
 
 
 def meaning(draft: ScheduleDraft) -> dict[str, Any]:
     """Return the columns that carry a schedule's meaning."""
     return {name: getattr(draft, name) for name in _MEANING} | {
+        "calendars": None,
         "rule": to_mapping(draft.rule),
         "parameters": as_stored(dict(draft.parameters), "parameters"),
     }

@@ -23,6 +23,7 @@ class SlotRecord(NamedTuple):
     effective_at: datetime
     run: UUID | None
     schedule_version: int
+    calendar_versions: str = ""
 
 
 class RangeRecord(NamedTuple):
@@ -33,8 +34,10 @@ class RangeRecord(NamedTuple):
     to_at: datetime
     decision: int
     reason: str
+    detail: str
     slots: int | None
     schedule_version: int
+    calendar_versions: str = ""
 
 
 _s = given(
@@ -47,6 +50,7 @@ _s = given(
     effective_at=INSTANT,
     run=Uuid,
     schedule_version=Integer,
+    calendar_versions=Text,
 ).c
 _by: Final = (param("now", INSTANT), param("actor", Text), param("tzdata", Text))
 RECORD: Final = statement(
@@ -60,8 +64,10 @@ _r = given(
     to_at=INSTANT,
     decision=SmallInteger,
     reason=Text,
+    detail=Text,
     slots=BigInteger,
     schedule_version=Integer,
+    calendar_versions=Text,
 ).c
 RECORD_RANGES: Final = statement(
     "slot_record_ranges",

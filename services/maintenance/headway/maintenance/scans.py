@@ -10,7 +10,7 @@ from headway.core.run import State
 from headway.runtime.loops import Next
 from headway.runtime.metrics import MAINTENANCE_BACKLOG, MAINTENANCE_OLDEST
 from headway.runtime.settings import MaintenanceSettings
-from headway.store import cancel, due, gates, keys, partitions, reactions, rescue, runs, sessions
+from headway.store import cancel, due, gates, keys, partitions, reactions, rescue, runs, sessions, waiting
 from headway.store.gates import Placed
 from headway.store.settle import Settled
 from headway.store.tx import Database
@@ -82,6 +82,13 @@ async def open_gates(ground: Ground) -> Next:
     return Next(found)
 
 
+async def take_turns(ground: Ground) -> Next:
+    """Let the next run of each catch-up in, and runs that wait behind nobody any more."""
+    queued = await ground.database.transact(waiting.second_chance)
+    ground.publish(queued)
+    return Next(len(queued))
+
+
 async def prune(ground: Ground) -> Next:
     """Delete ended sessions and expired idempotency keys."""
     age = timedelta(seconds=ground.settings.maintenance.session_keep_seconds)
@@ -122,6 +129,7 @@ STEPS: Final[Mapping[str, tuple[Callable[[Ground], Awaitable[Next]], str]]] = {
     "rescue": (rescue_lapsed, "rescue_seconds"),
     "deadlines": (end_overdue, "deadline_seconds"),
     "gates": (open_gates, "gate_seconds"),
+    "turns": (take_turns, "turn_seconds"),
     "sessions": (prune, "session_seconds"),
     "partitions": (keep_partitions, "partition_seconds"),
     "backlog": (measure_backlog, "backlog_seconds"),

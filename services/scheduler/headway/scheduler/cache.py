@@ -1,47 +1,11 @@
 """What a scheduler keeps in memory: every schedule that can fire, in a heap by the instant at which it is due."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import heapify, heappop, heappush
-from typing import Self
 from uuid import UUID
 
-from headway.core.schedule.evaluate import next_slot
-from headway.core.schedule.rule import Rule, parse_rule
-from headway.store.tx import Row
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A schedule as it was read; `version` and `decided_until` are what a decision compares and sets."""
-
-    id: UUID
-    tenant: str
-    name: str
-    rule: Rule
-    version: int
-    decided_until: datetime
-    definition: str
-    definition_tenant: str
-
-    @classmethod
-    def of(cls, row: Row) -> Self:
-        """Read a row.  Raises Invalid when its rule cannot be understood."""
-        return cls(
-            row["id"],
-            row["tenant"],
-            row["name"],
-            parse_rule(row["rule"]),
-            row["version"],
-            row["decided_until"],
-            row["definition"],
-            row["definition_tenant"],
-        )
-
-    def decided(self, until: datetime) -> "Known":
-        """The same schedule after everything until an instant has been decided."""
-        return replace(self, decided_until=until)
+from headway.store.known import Known
 
 
 class Schedules:
@@ -71,8 +35,8 @@ class Schedules:
         return self._known.get(id_)
 
     def put(self, known: Known) -> None:
-        """Add a schedule or replace it; its next slot is computed from where it was decided."""
-        slot_at = next_slot(known.rule, known.decided_until)
+        """Add a schedule or replace it; its next slot is computed from where it was decided.  Raises Invalid when it cannot be."""
+        slot_at = known.timeline.next(known.decided_until)
         self._known[known.id] = known
         if slot_at is None:
             self._next.pop(known.id, None)

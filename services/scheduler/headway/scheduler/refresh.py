@@ -9,8 +9,9 @@ import structlog
 
 from headway.core.errors import Invalid
 from headway.runtime.metrics import SCHEDULER_DEFINITIONS
-from headway.scheduler.cache import Known, Schedules
-from headway.store import schedules
+from headway.scheduler.cache import Schedules
+from headway.store import advance, calendars
+from headway.store.known import Known
 from headway.store.tx import Database, Row, Tx
 
 log = structlog.get_logger(__name__)
@@ -35,8 +36,8 @@ class Refresh:
             self.saw_now(tx.now)
             # A transaction that began earlier may commit later: what it changed is read by the overlap.
             since = None if self.refreshed_at is None else self.refreshed_at - OVERLAP
-            rows = await schedules.load(tx, since=since)
-            live = await schedules.live_ids(tx)
+            rows = await advance.load(tx, since=since)
+            live = await advance.live_ids(tx)
             self.cache.remove(self.cache.ids() - live)
             await self._take(tx, rows)
             self.refreshed_at = tx.now
@@ -46,30 +47,33 @@ class Refresh:
     async def reread(self, ids: Sequence[UUID]) -> None:
         """Read single schedules again: somebody else has moved them on."""
         async with self.database.begin() as tx:
-            rows = await schedules.load(tx, ids=ids)
+            rows = await advance.load(tx, ids=ids)
             self.cache.remove(set(ids) - {row["id"] for row in rows})
             await self._take(tx, rows)
 
     async def _take(self, tx: Tx, rows: Sequence[Row]) -> None:
+        used = await calendars.load(tx, {id_ for row in rows if row["live"] for id_ in row["calendars"] or ()})
         for row in rows:
             if not row["live"]:
                 self.cache.remove([row["id"]])
                 continue
             try:
-                known = Known.of(row)
+                known = Known.of(row, used)
+                if self._is_newer(known):
+                    self.cache.put(known)
             except Invalid as error:
-                await self._broken(tx, row, error)
-                continue
-            if not self._is_newer(known):
-                continue
-            self.cache.put(known)
+                await self.broken(tx, row["id"], row["name"], error)
 
     def _is_newer(self, known: Known) -> bool:
         standing = self.cache.get(known.id)
-        return standing is None or (known.version, known.decided_until) != (standing.version, standing.decided_until)
+        return standing is None or _state(known) != _state(standing)
 
-    async def _broken(self, tx: Tx, row: Row, error: Invalid) -> None:
+    async def broken(self, tx: Tx, schedule: UUID, name: str, error: Invalid) -> None:
         """One bad schedule never stops the loop: it is marked, and left out until it is saved again."""
-        self.cache.remove([row["id"]])
-        if await schedules.mark_broken(tx, row["id"], str(error)):
-            log.error("schedule was marked broken", schedule=str(row["id"]), name=row["name"], error=str(error))
+        self.cache.remove([schedule])
+        if await advance.mark_broken(tx, schedule, str(error)):
+            log.error("schedule was marked broken", schedule=str(schedule), name=name, error=str(error))
+
+
+def _state(known: Known) -> tuple[int, datetime, datetime | None]:
+    return known.version, known.decided_until, known.timeline.chained_at

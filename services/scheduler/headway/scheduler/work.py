@@ -11,6 +11,8 @@ import structlog
 from headway.broker import hints
 from headway.broker.announcer import Announcer
 from headway.broker.port import Broker, Consumer
+from headway.core.errors import Invalid
+from headway.messages import RunCancel
 from headway.messages.channels import DEFINITION_CHANGED
 from headway.runtime.broker_watch import watch_broker
 from headway.runtime.life import Life
@@ -24,9 +26,10 @@ from headway.runtime.metrics import (
 )
 from headway.runtime.settings import SchedulerSettings, read_jobs
 from headway.scheduler.cache import Schedules
-from headway.scheduler.decide import Decided, Verdict, decide_due
 from headway.scheduler.react import Reactions
 from headway.scheduler.refresh import Refresh
+from headway.store.decide import Decided, Verdict, decide_due
+from headway.store.known import Known, Manner
 from headway.store.tx import Database
 
 log = structlog.get_logger(__name__)
@@ -45,6 +48,7 @@ class Scheduler:
         self.broker = broker
         self.announcer = Announcer(broker)
         self.cache = Schedules()
+        self.manner = Manner(self.knobs.grace_seconds, self.knobs.catch_up)
         self.refresh = Refresh(database, self.cache, self._read_clock)
         self.decide_wake = Wake()
         self.refresh_wake = Wake()
@@ -73,17 +77,37 @@ class Scheduler:
         due = self.cache.due(self._now() + A_MOMENT, self.knobs.batch)
         if not due:
             return self._sleep(0)
+        try:
+            decided = await self._decide(due)
+        except Invalid:
+            return self._sleep(await self._decide_apart(due))
+        return self._sleep(len(decided.verdicts))
+
+    async def _decide_apart(self, due: Sequence[Known]) -> int:
+        """Decide schedule by schedule, because one of them cannot be evaluated: that one is marked broken, the others go on."""
+        found = 0
+        for known in due:
+            try:
+                found += len((await self._decide([known])).verdicts)
+            except Invalid as error:
+                async with self.database.begin() as tx:
+                    await self.refresh.broken(tx, known.id, known.name, error)
+        return found
+
+    async def _decide(self, due: Sequence[Known]) -> Decided:
         async with self.database.begin() as tx:
             self._read_clock(tx.now)
-            decided = await decide_due(tx, due, timedelta(seconds=self.knobs.grace_seconds), self.off)
+            decided = await decide_due(tx, due, self.manner, self.off)
         self.announcer.put(hints.created([hints.Queued(run.id, run.queue, run.priority) for run in decided.queued], at=decided.at))
+        if decided.wished:
+            self.announcer.put([hints.letter(RunCancel(runs=tuple(decided.wished)), at=decided.at)])
         for known in decided.moved:
             self.cache.put(known)
         if decided.conflicts:
             SCHEDULER_CONFLICTS.inc(len(decided.conflicts))
             await self.refresh.reread(decided.conflicts)
         self._measure(decided)
-        return self._sleep(len(decided.verdicts))
+        return decided
 
     async def refresh_once(self) -> int:
         """Read what changed; counts an error and keeps the old cache."""
@@ -130,6 +154,8 @@ class Scheduler:
         counts = Counter(_label(verdict) for verdict in decided.verdicts)
         for (decision, reason), count in counts.items():
             SCHEDULER_DECISIONS.labels(decision, reason).inc(count)
+        for definition, schedule, slot_at, faults in decided.faults:
+            log.warning("templates were kept as written", definition=definition, schedule=schedule, slot_at=slot_at, faults=faults)
         SCHEDULER_SLOT_LATENESS.observe_many(_lateness(decided.verdicts, decided.at))
 
 

@@ -16,6 +16,7 @@ from headway.store.claim import Claimed
 from headway.store.gates import Placed
 from headway.store.settle import Settled, Verdict, settle, settle_plain
 from headway.store.tx import Database, Tx
+from headway.store.waiting import let_in
 
 log = structlog.get_logger(__name__)
 
@@ -101,7 +102,7 @@ async def _conclude(tx: Tx, ended: Sequence[AttemptEnd]) -> Concluded:
     settled = await settle(tx, verdicts)
     queued = [Placed(run.id, State.QUEUED, run.queue, run.priority) for run in settled if run.state == State.QUEUED]
     if gated:
-        queued += await gates.promote(tx, gated)
+        queued += await let_in(tx, settled)
     moved = {run.id for run in settled}
     outcomes = {verdict.run: verdict.settlement.attempt_outcome for verdict in verdicts if verdict.run in moved}
     return Concluded(tx.now, settled, queued, outcomes)

@@ -28,6 +28,7 @@ class SchedulerGroup(Group):
 
     refresh_seconds: Seconds = Field(30, description="How often definitions and schedules are read again.")
     grace_seconds: Seconds = Field(60, description="A slot that is decided later than this is a misfire.")
+    catch_up: bool = Field(True, description="Whether missed slots are caught up at all, whatever their schedules say.")
     longest_sleep_seconds: Seconds = Field(10, description="Longest time between two looks at what is due.")
     second_look_seconds: Seconds = Field(0.5, description="How long a schedule's other schedulers leave its slot to the one that owns it.")
     batch: Rows = Field(500, description="Most slots that one transaction decides.")
@@ -47,6 +48,7 @@ class MaintenanceGroup(Group):
     rescue_seconds: Seconds = Field(1, description="How often lapsed sessions are looked for and their runs given back.")
     deadline_seconds: Seconds = Field(5, description="How often running runs past their deadline are looked for.")
     gate_seconds: Seconds = Field(5, description="How often held runs get their second chance.")
+    turn_seconds: Seconds = Field(1, description="How often the next run of each catch-up is let in.")
     session_seconds: Seconds = Field(60, description="How often ended sessions are removed.")
     session_keep_seconds: Seconds = Field(300, description="How long an ended session stays listed.")
     partition_seconds: Seconds = Field(3600, description="How often partitions are made ahead and those whose day has passed are dropped.")

@@ -1,28 +1,31 @@
 """What the runs of slots are given."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
-from structlog.testing import capture_logs
 
 from headway.core.ask import LARGEST_INPUT
 from headway.core.schedule.rule import parse_rule
-from headway.scheduler.cache import Known
-from headway.scheduler.inputs import input_of
-from tests.scheduler.test_decide import decide, loaded
+from headway.core.schedule.timeline import Timeline
+from headway.core.slot import ScheduleView
+from headway.store.known import Known
+from headway.store.slot_inputs import input_of
 from tests.store.scene import Scene
+from tests.store.test_decide import decide, loaded
 
 AT = datetime(2026, 1, 31, 7, tzinfo=UTC)
 RULE = parse_rule({"cron": "0 8 * * *", "zone": "Europe/Berlin"})
-KNOWN = Known(UUID(int=1), "", "nightly", RULE, 1, AT, "report", "")
+TIMELINE = Timeline(RULE)
+KNOWN = Known(UUID(int=1), "", "nightly", TIMELINE, 1, AT, "report", UUID(int=2), "", ScheduleView(UUID(int=1), TIMELINE))
 
 
 def given(defaults: dict[str, Any] | None, own: dict[str, Any] | None, spec: dict[str, Any] | None = None) -> Any:
     """The parameters of a slot's run, read again."""
-    text = input_of(KNOWN, AT, {"defaults": defaults, "parameters": own, "spec": spec}, AT + timedelta(seconds=2))
+    text, _ = input_of(KNOWN, AT, {"defaults": defaults, "parameters": own, "spec": spec}, AT + timedelta(seconds=2))
     return None if text is None else json.loads(text)
 
 
@@ -59,18 +62,11 @@ def test_documents_stay() -> None:
 )
 def test_a_bad_template_is_kept_and_told_of(own: dict[str, str], fault: str) -> None:
     """TPL-05: what goes wrong keeps its text, and a warning names definition, schedule and parameter."""
-    known = Known(UUID(int=1), "", "nightly", RULE, 1, AT, "d" * 30, "")
-    with capture_logs() as logs:
-        text = input_of(known, AT, {"defaults": own, "parameters": None, "spec": None}, AT)
+    known = replace(KNOWN, definition="d" * 30)
+    text, faults = input_of(known, AT, {"defaults": own, "parameters": None, "spec": None}, AT)
     assert text is not None and json.loads(text) == own
     assert len(text) <= LARGEST_INPUT
-    (event,) = logs
-    assert (event["event"], event["definition"], event["schedule"], event["faults"]) == (
-        "templates were kept as written",
-        "d" * 30,
-        "nightly",
-        [fault],
-    )
+    assert faults == [fault]
 
 
 async def test_a_slot_fires_with_its_words(scene: Scene) -> None:

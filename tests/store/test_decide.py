@@ -9,10 +9,10 @@ from typing import Any
 from headway.core.definition import ScheduleDraft
 from headway.core.ids import token_for
 from headway.core.schedule.rule import parse_rule
-from headway.core.slot import GRACE
 from headway.scheduler.cache import Schedules
-from headway.scheduler.decide import Decided, decide_due
 from headway.scheduler.refresh import Refresh
+from headway.store.decide import Decided, decide_due
+from headway.store.known import Manner
 from headway.store.statement import Statement
 from headway.store.tx import Row, Tx
 from tests.store.scene import Scene
@@ -29,7 +29,7 @@ async def decide(scene: Scene, cache: Schedules) -> Decided:
     """One pass over what is due by the database's clock."""
     async with scene.database.begin() as tx:
         due = cache.due(tx.now, 500)
-        decided = await decide_due(tx, due, GRACE)
+        decided = await decide_due(tx, due, Manner())
     for known in decided.moved:
         cache.put(known)
     return decided
@@ -136,7 +136,7 @@ async def dies(scene: Scene, statements: int) -> bool:
     cache = await loaded(scene)
     try:
         async with scene.database.begin() as tx:
-            await decide_due(Dying(tx, statements), cache.due(tx.now, 10), GRACE)
+            await decide_due(Dying(tx, statements), cache.due(tx.now, 10), Manner())
     except Killed:
         return True
     return False
@@ -231,6 +231,6 @@ async def test_a_job_that_the_file_switches_off_is_skipped(scene: Scene) -> None
     await scene.later(timedelta(seconds=5))
     cache = await loaded(scene)
     async with scene.database.begin() as tx:
-        await decide_due(tx, cache.due(tx.now, 10), GRACE, {"job"})
+        await decide_due(tx, cache.due(tx.now, 10), Manner(), {"job"})
     (slot,) = await scene.sql("SELECT decision, reason, run FROM headway.slot")
     assert (slot["decision"], slot["reason"], slot["run"]) == (3, "disabled", None)

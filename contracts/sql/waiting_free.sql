@@ -1,0 +1,3 @@
+UPDATE headway.run SET state=1, cause=0 WHERE headway.run.schedule IS NOT NULL AND headway.run.state = 0 AND headway.run.cause = 9 AND NOT (EXISTS (SELECT *
+FROM headway.run AS other
+WHERE other.schedule = headway.run.schedule AND other.origin = 1 AND other.id != headway.run.id)) RETURNING headway.run.id
