@@ -23,16 +23,16 @@ def on(window: dict[str, Any], day: date, holidays: dict[str, list[date]]) -> bo
     return f"{day:%a}".lower() in window["weekdays"]
 
 
-def inside(window: dict[str, Any], wall: datetime, holidays: dict[str, list[date]]) -> bool:
-    """Whether a clock that shows a wall shows one of the window's times."""
-    if "start" not in window:
-        return on(window, wall.date(), holidays)
-    clock, start, end = f"{wall:%H:%M}", window["start"], window["end"]
-    if start < end:
-        return start <= clock < end and on(window, wall.date(), holidays)
-    evening = clock >= start and on(window, wall.date(), holidays)
-    morning = clock < end and on(window, wall.date() - DAY, holidays)
-    return evening or morning
+def inside(window: dict[str, Any], wall: datetime, holidays: dict[str, list[date]]) -> date | None:
+    """The day that opened the window that a clock is in when it shows a wall; dated whole days count as opened on the first of them."""
+    clock, start, end = f"{wall:%H:%M}", window.get("start", "00:00"), window.get("end", "00:00")
+    evening = clock >= start and (clock < end or end <= start) and on(window, wall.date(), holidays)
+    morning = end <= start and clock < end and on(window, wall.date() - DAY, holidays)
+    if (evening or morning) and "dates" in window and start == end:
+        return date.fromisoformat(window["dates"]["from"])
+    if evening:
+        return wall.date()
+    return wall.date() - DAY if morning else None
 
 
 def judged(windows: list[dict[str, Any]], name: str, instant: datetime, holidays: dict[str, list[date]]) -> tuple[str, datetime | None]:
@@ -40,16 +40,16 @@ def judged(windows: list[dict[str, Any]], name: str, instant: datetime, holidays
     place, now, deferred = zone(name), instant, False
     ordered = [one for one in windows if "dates" in one] + [one for one in windows if "dates" not in one]
 
-    def shows(window: dict[str, Any]) -> bool:
+    def shows(window: dict[str, Any]) -> date | None:
         return inside(window, now.astimezone(place).replace(tzinfo=None), holidays)
 
     for _ in range(MOST_MINUTES):
-        decider = next((window for window in ordered if shows(window)), None)
+        decider = next((window for window in ordered if shows(window) is not None), None)
         if decider is None:
             return ("deferred" if deferred else "free"), now
         if decider["policy"] == "skip":
             return "skipped", None
-        deferred = True
-        while shows(decider) and now < instant + MOST_MINUTES * MINUTE:
+        deferred, opened = True, shows(decider)
+        while shows(decider) == opened:
             now += MINUTE
     return "skipped", None

@@ -6,7 +6,7 @@ import pytest
 
 from headway.core.errors import Invalid
 from headway.core.schedule.evaluate import between, count, matches, next_slot, previous_slot
-from headway.core.schedule.rule import Rule, parse_rule
+from headway.core.schedule.rule import Rule, parse_rule, to_mapping
 from headway.core.schedule.zones import load_zone
 
 TICK = timedelta(microseconds=1)
@@ -250,3 +250,17 @@ def test_names_that_are_no_zone(zone: str) -> None:
 def test_names_that_are_zones(zone: str) -> None:
     """BB-026, CAL-11: listed names are taken as they are."""
     assert cron("* * * * *", zone).zone == zone
+
+
+def test_rules_that_a_government_changed() -> None:
+    """BB-027: slots follow the pinned tzdata alone: Jordan kept its summer time in 2022, and the instant of the older rules is no slot."""
+    rule, now = cron("0 8 * * *", "Asia/Amman"), at("2022-10-27T12:00:00Z")
+    assert next_slot(rule, now) == at("2022-10-28T05:00:00Z")
+    assert count(rule, now, at("2022-10-28T07:00:00Z")) == 1
+    assert not matches(rule, at("2022-10-28T06:00:00Z"))
+
+
+def test_the_name_that_two_lists_have() -> None:
+    """BB-026, CAL-11: UTC is an IANA id before it is a Windows id, and is stored as it was written."""
+    assert to_mapping(cron("* * * * *", "UTC"))["zone"] == "UTC"
+    assert to_mapping(cron("* * * * *", "UTC-11"))["zone"] == "Etc/GMT+11"

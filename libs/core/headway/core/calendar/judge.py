@@ -1,7 +1,7 @@
 """What calendars make of an instant: free, skipped, or deferred until it is free.
 
-An instant lies in a window when the clock of the schedule's zone then shows one of the window's times, so a window that a clock
-change shortens, repeats or removes is what the clock says.
+Each day that matches opens a window of its own.  An instant lies in it when the clock of the schedule's zone then shows one of its
+times, so a window that a clock change shortens, repeats or removes is what the clock says.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -70,8 +70,8 @@ def looker(calendars: Sequence[Calendar], zone: str) -> Look:
     def look(instant: datetime) -> Step | None:
         wall = _wall(place, instant)
         for calendar, window in windows:
-            if (last := _until(window, wall, calendar.resolved)) is not None:
-                return Step(calendar.name, window, _end(window, zone, instant, last, calendar.resolved))
+            if (opened := _opened(window, wall, calendar.resolved)) is not None:
+                return Step(calendar.name, window, _end(window, zone, instant, opened, calendar.resolved))
         return None
 
     return look
@@ -90,12 +90,13 @@ def follow(look: Look, instant: datetime) -> Verdict:
     return Verdict(VerdictKind.SKIPPED, None, first.calendar if first else "", first.window if first else None, exhausted=True)
 
 
-def _until(window: Window, wall: datetime, resolved: Resolved) -> datetime | None:
-    """The wall at which the window closes that a wall lies in, or None when it lies in none."""
-    for opened in _openings(window, wall):
-        if opens_on(window.match, opened, resolved):
-            return _closing(window, opened)
-    return None
+def _opened(window: Window, wall: datetime, resolved: Resolved) -> date | None:
+    """The day on which the window opened that a wall lies in, or None when it lies in none."""
+    opened = next((day for day in _openings(window, wall) if opens_on(window.match, day, resolved)), None)
+    # A dated range that leaves no time between its days is one window, which closes with its last day.
+    if opened is not None and window.start == window.end and isinstance(window.match, Dates):
+        return window.match.last
+    return opened
 
 
 def _openings(window: Window, wall: datetime) -> Iterator[date]:
@@ -109,18 +110,15 @@ def _openings(window: Window, wall: datetime) -> Iterator[date]:
 
 
 def _closing(window: Window, opened: date) -> datetime:
-    """The wall at which the window closes; dated windows that leave no time between them close together."""
+    """The wall at which the window closes that opened on a day."""
     start, end = window.start or _MIDNIGHT, window.end or _MIDNIGHT
-    if start == end and isinstance(window.match, Dates):
-        opened = window.match.last
-    if end > start:
-        return datetime.combine(opened, end)
-    return datetime.combine(opened + _DAY if opened < date.max else opened, end)
+    past_midnight = end <= start and opened < date.max
+    return datetime.combine(opened + _DAY if past_midnight else opened, end)
 
 
-def _end(window: Window, zone: str, instant: datetime, last: datetime, resolved: Resolved) -> datetime:
-    """The first instant behind an instant at which the clock does not show the window's times, which it does until the wall `last`."""
-    place = load_zone(zone)
+def _end(window: Window, zone: str, instant: datetime, opened: date, resolved: Resolved) -> datetime:
+    """The first instant behind an instant at which the clock does not show the times of the window that opened on a day."""
+    place, last = load_zone(zone), _closing(window, opened)
     while True:
         end = instant + (last - _wall(place, instant))
         if end - instant <= APART and _wall(place, end) == last:
@@ -128,10 +126,9 @@ def _end(window: Window, zone: str, instant: datetime, last: datetime, resolved:
         change = next(shifts(zone, instant.replace(microsecond=0), end), None)
         if change is None:
             return end
-        closing = _until(window, _wall(place, change.at), resolved)
-        if closing is None:
+        if _opened(window, _wall(place, change.at), resolved) != opened:
             return change.at
-        instant, last = change.at, closing
+        instant = change.at
 
 
 def _wall(zone: ZoneInfo, instant: datetime) -> datetime:

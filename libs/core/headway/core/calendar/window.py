@@ -52,7 +52,8 @@ Match = Weekdays | Dates | MonthDays | Holiday
 class Window:
     """Local times `[start, end)` of the days that match; without times the whole days, of 23, 24 or 25 hours.
 
-    With `end` at or before `start` a window that opens on a day that matches runs to the day behind it.
+    Each day that matches opens a window of its own, which with `end` at or before `start` runs to the day behind it; only a dated
+    range without times, or with `end` at `start`, is one window from its first day to its last.
     """
 
     match: Match
