@@ -30,7 +30,7 @@ async def test_schedules_are_listed_and_read(api: httpx.AsyncClient, rows: Rows)
     [only] = (await api.get("/v1/schedules", params={"definition": "b"})).json()["items"]
     assert (await api.get(f"/v1/schedules/{only['id']}")).json() == only
     assert (only["every"], only["cron"], only["overlap"]) == ("1h", None, "skip")
-    await rows.value("UPDATE headway.definition SET tenant = 'others' WHERE name = 'b'")
+    await rows.value("UPDATE headway.schedule SET tenant = 'others' WHERE name = 'default'")
     for path in (f"/v1/schedules/{only['id']}", f"/v1/schedules/{uuid4()}", f"/v1/schedules/{only['id']}/slots"):
         assert (await api.get(path)).status_code == 404
 

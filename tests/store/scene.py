@@ -22,6 +22,7 @@ from headway.store.rescue import Rescued, rescue
 from headway.store.sessions import Session
 from headway.store.settle import Settled, Verdict, settle
 from headway.store.tx import Database, Row, Tx
+from headway.store.waiting import let_in
 
 LEASE = timedelta(seconds=30)
 HANDLERS = ("job",)
@@ -88,7 +89,7 @@ class Scene:
             settled = await settle(
                 tx, [Verdict(one.open.id, one.open.attempt, decide(one.open, outcome or Success(), tx.now), session) for one in held]
             )
-            await gates.promote(tx, {one.definition_id for one in settled if one.gated})
+            await let_in(tx, settled)
             return settled
 
         return await self.database.transact(conclude)

@@ -44,6 +44,10 @@ class Api:
         given = {name: value for name, value in (document or {}).items() if value is not None}
         return self._call(Request("POST", path, query, given))
 
+    def change(self, method: str, path: str, document: Mapping[str, Any] | None = None, *, version: int | None = None) -> Any:
+        """PUT, PATCH or DELETE what stands at `version`, as the document says; returns the answer, None when there is none."""
+        return self._call(Request(method, path, {}, document, version))
+
     def items(self, path: str, limit: int | None = None, **query: Any) -> list[Any]:
         """Return the things of a listing, over as many pages as it takes, at most `limit`."""
         found: list[Any] = []
@@ -68,6 +72,8 @@ class Api:
 
     def _call(self, request: Request) -> Any:
         answer = self._send(request)
+        if answer.status == 204:
+            return None
         if 200 <= answer.status < 300:
             return _document(answer)
         raise problem_of(answer.status, _details(answer))

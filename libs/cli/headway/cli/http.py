@@ -23,12 +23,16 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of an API: `query` values may be lists, `document` is sent as JSON unless it is None."""
+    """What is asked of an API: `query` values may be lists, `document` is sent as JSON unless it is None.
+
+    `version` is the one that a change builds on.
+    """
 
     method: str
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
     document: Mapping[str, Any] | None = None
+    version: int | None = None
 
     @property
     def target(self) -> str:
@@ -89,6 +93,8 @@ class Http:
     def _send(self, request: Request) -> Answer:
         body = request.body
         headers = self._headers | ({"Content-Type": "application/json"} if body is not None else {})
+        if request.version is not None:
+            headers["If-Match"] = f'"{request.version}"'
         call = Call(self._base + request.target, data=body, headers=headers, method=request.method)  # noqa: S310 - the setting is http
         try:
             with self._opener.open(call, timeout=TIMEOUT) as found:

@@ -10,13 +10,13 @@ from headway.cli.root import Root, example, tell_of_crash
 from headway.cli.verbs.broker import app as broker
 from headway.cli.verbs.db import app as db
 from headway.cli.verbs.dead import app as dead
-from headway.cli.verbs.definitions import app as definitions
+from headway.cli.verbs.definition_edits import definitions
 from headway.cli.verbs.doctor import register as doctor
 from headway.cli.verbs.imports import app as imports
 from headway.cli.verbs.init import register as init
 from headway.cli.verbs.run import register as run
 from headway.cli.verbs.runs import app as runs
-from headway.cli.verbs.schedules import app as schedules
+from headway.cli.verbs.schedule_edits import schedules
 from headway.cli.verbs.services import register as services
 from headway.cli.verbs.sync import register as sync
 from headway.cli.verbs.up import register as up

@@ -38,6 +38,14 @@ def parse_definition(document: Any, *, path: str = "", tenant: str = "") -> Defi
     return draft
 
 
+def parse_schedule(document: Any, *, path: str = "") -> ScheduleDraft:
+    """Return one schedule's draft.  Raises Invalid with every problem."""
+    problems: list[Problem] = []
+    draft = _schedule(document, path, problems)
+    demand(problems)
+    return draft
+
+
 def _definition(document: Any, path: str, problems: list[Problem], tenant: str) -> DefinitionDraft:
     reader = Reader.of(document, path, problems)
     name = reader.name("name")
@@ -114,7 +122,8 @@ def _rule(document: Mapping[str, Any], path: str, problems: list[Problem]) -> Ru
     try:
         return parse_rule(document)
     except Invalid as error:
-        problems.extend(Problem(f"{path}.{problem.field}", problem.message) for problem in error.problems)
+        inside = f"{path}." if path else ""
+        problems.extend(Problem(f"{inside}{problem.field}", problem.message) for problem in error.problems)
         return parse_rule({"every": "1d"})
 
 

@@ -2,17 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from headway.core.definition import DefinitionDraft
+from headway.core.definition import DefinitionDraft, ScheduleDraft
+from headway.core.errors import Conflict
 from headway.core.outcome import Skipped
 from headway.core.run import State
 from headway.core.run import settle as decide
 from headway.store import audit, calendars, definitions, editing, holding, schedules
 from headway.store.definitions import Saved
+from headway.store.gates import Placed
 from headway.store.settle import Settled, Verdict, settle
 from headway.store.tx import Row, Tx
+
+
+class SavedSchedule(NamedTuple):
+    """A schedule after a save: `change` is created, updated, or empty when nothing changed; `queued` runs are to be announced."""
+
+    id: UUID
+    change: str
+    queued: list[Placed]
 
 
 async def save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str = "api") -> Saved:
@@ -43,6 +53,44 @@ async def save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str = "api
         await skip_pending(tx, row["id"], "definition disabled")
     await schedules.replace(tx, row, edits, actor=actor)
     return await _versioned(tx, Saved(row["id"], draft.name, version, _change(row, differing), queued), draft.tenant, actor)
+
+
+async def save_schedule(tx: Tx, owner: Row, draft: ScheduleDraft, row: Row | None, *, tenant: str, actor: str) -> SavedSchedule:
+    """Create a schedule of a locked definition, or bring it to the draft; one that changes no meaning changes nothing.
+
+    Raises Conflict when `tenant` has a schedule of that name already.
+    """
+    standing = {one["name"] for one in await schedules.of_definition(tx, owner["id"], locked=True) if one["tenant"] == tenant}
+    if row is None and draft.name in standing:
+        raise Conflict(f"name: {owner['name']!r} has a schedule {draft.name!r} already", code="schedule_exists")
+    kept = {**owner, "tenant": tenant}
+    edits = await schedules.edit_of(tx, kept, draft, row)
+    if row is not None and not edits:
+        return SavedSchedule(row["id"], "", [])
+    queued = await editing.close(tx, edits.changed, actor=actor)
+    created = await schedules.replace(tx, kept, edits, actor=actor)
+    version = await definitions.touch(tx, owner["id"])
+    await _versioned(tx, Saved(owner["id"], owner["name"], version, "updated"), owner["tenant"], actor)
+    id_ = created[0] if row is None else row["id"]
+    action = "schedule.created" if row is None else "schedule.updated"
+    await audit.write(tx, audit.Entry(actor, action, f"schedule:{id_}", tenant))
+    return SavedSchedule(id_, "created" if row is None else "updated", queued)
+
+
+async def remove(tx: Tx, row: Row, *, actor: str) -> None:
+    """Delete a locked definition with its schedules, whose slots are decided up to now; raises Conflict while runs of it are running."""
+    ids = [one["id"] for one in await schedules.of_definition(tx, row["id"], locked=True)]
+    await editing.close(tx, ids, actor=actor)
+    await skip_pending(tx, row["id"], "definition deleted")
+    if running := await definitions.count_open(tx, row["id"]):
+        raise Conflict(
+            f"definition: {running} of its runs are running; disable it, and delete it when they have ended", code="definition_busy"
+        )
+    await editing.end(tx, ids, actor=actor)
+    await definitions.remove(tx, row["name"], row["tenant"])
+    await audit.write(
+        tx, audit.Entry(actor, "definition.deleted", f"definition:{row['name']}", row["tenant"], old={"version": row["version"]})
+    )
 
 
 async def _meaning(tx: Tx, draft: DefinitionDraft) -> dict[str, Any]:

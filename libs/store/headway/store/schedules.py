@@ -69,19 +69,20 @@ LIST: Final = statement(
     select(schedule, definition.c.name.label("definition_name"))
     .select_from(JOINED)
     .where(
-        definition.c.tenant == param("tenant", Text),
+        schedule.c.tenant == param("tenant", Text),
         or_(param("of", Text).is_(None), definition.c.name == param("of", Text)),
         or_(param("after", Uuid).is_(None), schedule.c.id > param("after", Uuid)),
     )
     .order_by(schedule.c.id)
     .limit(param("limit", Integer)),
 )
-GET: Final = statement(
-    "schedule_get",
-    select(schedule, definition.c.name.label("definition_name"))
+_one = (
+    select(schedule, definition.c.name.label("definition_name"), definition.c.tenant.label("definition_tenant"))
     .select_from(JOINED)
-    .where(schedule.c.id == param("id", Uuid), definition.c.tenant == param("tenant", Text)),
+    .where(schedule.c.id == param("id", Uuid), schedule.c.tenant == param("tenant", Text))
 )
+GET: Final = statement("schedule_get", _one)
+LOCK_ONE: Final = statement("schedule_lock_one", _one.with_for_update(of=schedule))
 
 
 class Change(NamedTuple):
@@ -115,13 +116,13 @@ async def listed(tx: Tx, tenant: str = "", *, of: str | None = None, after: UUID
     return await tx.fetch(LIST, tenant=tenant, of=of, after=after, limit=limit)
 
 
-async def get(tx: Tx, schedule_id: UUID, tenant: str = "") -> Row | None:
+async def get(tx: Tx, schedule_id: UUID, tenant: str = "", *, locked: bool = False) -> Row | None:
     """Return one schedule, or None."""
-    return await tx.fetch_one(GET, id=schedule_id, tenant=tenant)
+    return await tx.fetch_one(LOCK_ONE if locked else GET, id=schedule_id, tenant=tenant)
 
 
-async def replace(tx: Tx, owner: Row | Mapping[str, Any], edits: Edits, *, actor: str) -> None:
-    """Make the edits; `editing.close` has decided the slots of every schedule concerned up to now."""
+async def replace(tx: Tx, owner: Row | Mapping[str, Any], edits: Edits, *, actor: str) -> list[UUID]:
+    """Make the edits and return what is new; `editing.close` has decided the slots of every schedule concerned up to now."""
     await editing.end(tx, edits.gone, actor=actor)
     if edits.gone:
         await tx.execute(REMOVE, ids=sorted(edits.gone))
@@ -130,6 +131,7 @@ async def replace(tx: Tx, owner: Row | Mapping[str, Any], edits: Edits, *, actor
     await editing.begin(tx, {*edits.changed, *edits.touched}, actor=actor)
     created = [await _create(tx, owner, name, columns, edits.source) for name, columns in edits.created.items()]
     await editing.record(tx, created, actor=actor)
+    return created
 
 
 async def edits_for(tx: Tx, owner: Row | Mapping[str, Any], drafts: Sequence[ScheduleDraft], source: str) -> Edits:
@@ -138,12 +140,22 @@ async def edits_for(tx: Tx, owner: Row | Mapping[str, Any], drafts: Sequence[Sch
     An unchanged schedule is not touched and keeps its planned slot.  Schedules that came from elsewhere (`source`) stay.  Code never
     changes `enabled`, nor a field that an operator set over what it declares.  Raises Invalid for a calendar that does not exist.
     """
-    standing = {row["name"]: row for row in await of_definition(tx, owner["id"], locked=True)}
+    rows = await of_definition(tx, owner["id"], locked=True)
+    standing = {row["name"]: row for row in rows if row["tenant"] == owner["tenant"]}
     wanted = {draft.name: await _meant(tx, owner, draft) for draft in drafts}
     changed = {row["id"]: change for name, row in standing.items() if name in wanted and (change := _change(row, wanted[name], source))}
     gone = frozenset(row["id"] for name, row in standing.items() if row["source"] == source and name not in wanted)
     created = {name: columns for name, columns in wanted.items() if name not in standing}
-    return Edits(source, created, changed, gone, frozenset(), frozenset(row["id"] for row in standing.values()) - gone)
+    return Edits(source, created, changed, gone, frozenset(), frozenset(row["id"] for row in rows) - gone)
+
+
+async def edit_of(tx: Tx, owner: Row | Mapping[str, Any], draft: ScheduleDraft, row: Row | None) -> Edits:
+    """Say what makes one schedule, which does not stand yet when `row` is None, be what a draft says; all others stay."""
+    wanted = await _meant(tx, owner, draft)
+    if row is None:
+        return Edits("api", {draft.name: wanted}, {}, frozenset(), frozenset(), frozenset())
+    change = _change(row, wanted, "api")
+    return Edits("api", {}, {row["id"]: change} if change else {}, frozenset(), frozenset(), frozenset())
 
 
 def _change(row: Row, wanted: Mapping[str, Any], source: str) -> Change | None:

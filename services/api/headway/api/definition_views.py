@@ -16,12 +16,25 @@ from headway.store.tx import Row
 
 Span = str | float | None
 _FACTS: Final = ("id", "tenant", "version", "source", "overridden", "paused_at", "created_at", "updated_at")
-_SCHEDULE_FACTS: Final = ("id", "tenant", "version", "source", "decided_until", "broken", "paused_at", "created_at", "updated_at")
+_SCHEDULE_FACTS: Final = (
+    "id",
+    "tenant",
+    "version",
+    "source",
+    "decided_until",
+    "chained_at",
+    "broken",
+    "paused_at",
+    "paused_by",
+    "paused_reason",
+    "created_at",
+    "updated_at",
+)
 Overlap = Literal["skip", "delay", "allow", "cancel_previous"]
 
 
 class ScheduleDocument(BaseModel):
-    """A schedule as somebody wants it: a cron expression or an interval, in a zone."""
+    """A schedule as somebody wants it: a rule of one kind, in a zone, and what becomes of slots that are late or meet open runs."""
 
     name: str = "default"
     description: str = ""
@@ -29,13 +42,26 @@ class ScheduleDocument(BaseModel):
     cron: str | None = None
     every: Span = None
     anchor: datetime | None = None
+    from_: str | None = Field(None, alias="from")
+    to: str | None = None
+    times: list[str] | None = None
+    weekdays: list[str | int] | None = None
+    months: list[str | int] | None = None
+    at: datetime | None = None
+    after_completion: Span = None
+    plugin: str | None = None
+    plugin_parameters: dict[str, Any] | None = None
+    jitter: Span = None
     zone: str = "UTC"
     gap: Literal["skip", "next_valid", "shift_forward"] | None = None
     fold: Literal["first", "second", "both"] | None = None
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     misfire: Literal["skip", "run_once", "run_all"] = "skip"
+    misfire_max_age: Span = "1d"
+    misfire_limit: int = 100
     overlap: Overlap = "skip"
+    overlap_max: int = 2
     parameters: dict[str, Any] = {}
     allowed_delay: Span = None
     retry_horizon: Span = None
@@ -52,8 +78,11 @@ class Schedule(ScheduleDocument):
     source: str
     version: int
     decided_until: datetime
+    chained_at: datetime | None
     broken: str | None
     paused_at: datetime | None
+    paused_by: str
+    paused_reason: str
     created_at: datetime
     updated_at: datetime
 

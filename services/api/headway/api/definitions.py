@@ -20,13 +20,16 @@ from headway.api.definition_views import (
 )
 from headway.api.documents import parse, parse_all, patched
 from headway.api.edge import Route
-from headway.api.inputs import Asked, IfMatch, Narrowed, Page, Text, value_problems
+from headway.api.inputs import Asked, IfMatch, Instant, Narrowed, Page, Text, value_problems
 from headway.api.platform import Here, Who
 from headway.api.run_views import Run
 from headway.api.saving import Outcome
 from headway.core.errors import Invalid
 from headway.core.reading import demand
 from headway.store import definitions, last_runs, runs, schedules
+from headway.store.switches import Pause
+from headway.store.switches import pause_definition as pause_one
+from headway.store.switches import resume_definition as resume_one
 from headway.store.tx import Row, Tx
 
 router = APIRouter(prefix="/v1/definitions", tags=["definitions"], route_class=Route)
@@ -81,6 +84,13 @@ class DryRun(Narrowed):
     """Whether to say only what would change."""
 
     dry_run: bool = False
+
+
+class DefinitionPause(Asked):
+    """Why a definition is paused, and until when at the latest."""
+
+    reason: Annotated[Text, Field(max_length=2000)] = ""
+    until: Instant | None = None
 
 
 class LatestRunsRequest(Asked):
@@ -166,6 +176,19 @@ async def enable_definition(name: Name, desk: Desk, if_match: IfMatch = None) ->
 async def disable_definition(name: Name, desk: Desk, if_match: IfMatch = None) -> Definition:
     """Let a definition run no more: what waits is skipped, what is running goes on to its end."""
     return await _switched(name, desk, {"enabled": False}, if_match)
+
+
+@router.post("/{name:path}:pause", responses=WITH_TAG)
+async def pause_definition(name: Name, desk: Desk, wanted: DefinitionPause | None = None) -> Definition:
+    """Pause a definition: slots are recorded as paused, what waits is held, what runs goes on; `until` resumes it by itself."""
+    pause = Pause(desk.who.actor, wanted.reason if wanted else "", wanted.until if wanted else None)
+    return await desk.saved(await saving.turn(desk.database, name, desk.who, lambda tx, row: pause_one(tx, row, pause)))
+
+
+@router.post("/{name:path}:resume", responses=WITH_TAG)
+async def resume_definition(name: Name, desk: Desk) -> Definition:
+    """Resume a definition: what was held for it is let in, and what fell due meanwhile is no missed time."""
+    return await desk.saved(await saving.turn(desk.database, name, desk.who, lambda tx, row: resume_one(tx, row, actor=desk.who.actor)))
 
 
 async def _switched(name: str, desk: DeskOf, switch: dict[str, bool], if_match: str | None) -> Definition:

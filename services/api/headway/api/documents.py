@@ -33,8 +33,18 @@ PLAIN: Final = (
     "overlap",
     "enabled",
 )
-SCHEDULE_PLAIN: Final = ("name", "description", "owner", "misfire", "overlap", "parameters", "enabled")
-SCHEDULE_SPANS: Final = ("allowed_delay", "retry_horizon", "completion_target")
+SCHEDULE_PLAIN: Final = (
+    "name",
+    "description",
+    "owner",
+    "misfire",
+    "misfire_limit",
+    "overlap",
+    "overlap_max",
+    "parameters",
+    "enabled",
+)
+SCHEDULE_SPANS: Final = ("misfire_max_age", "allowed_delay", "retry_horizon", "completion_target")
 BACKOFF_SPANS: Final = ("base", "cap")
 WATCH_SPANS: Final = ("breaker_reset", "expected_duration", "must_start_by", "heartbeat_tolerance", "heartbeat_grace")
 FACTS: Final = frozenset(
@@ -52,7 +62,7 @@ FACTS: Final = frozenset(
         "updated_at",
     }
 )
-SCHEDULE_FACTS: Final = FACTS | {"definition", "broken", "decided_until"}
+SCHEDULE_FACTS: Final = FACTS | {"definition", "broken", "decided_until", "chained_at"}
 ONE_MILLISECOND: Final = timedelta(milliseconds=1)
 
 

@@ -1,6 +1,6 @@
 """Changes to definitions: checked against the version that they build on, saved in one transaction, announced after it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -12,8 +12,9 @@ from headway.broker.announcer import Announcer
 from headway.core.definition import DefinitionDraft
 from headway.core.errors import Conflict, NotFound
 from headway.messages import DefinitionChanged
-from headway.store import audit, catalogue, definitions, schedules
+from headway.store import catalogue, definitions, schedules
 from headway.store.definitions import Saved
+from headway.store.gates import Placed
 from headway.store.tx import Database, Row, Tx
 
 CREATED: Final = "created"
@@ -85,18 +86,23 @@ async def delete(database: Database, name: str, who: Caller, if_match: str | Non
     async def remove(tx: Tx) -> Outcome:
         row = await locked(tx, name, who)
         require_version(row, if_match, needed=False)
-        await catalogue.skip_pending(tx, row["id"], "definition deleted")
-        if running := await definitions.count_open(tx, row["id"]):
-            raise Conflict(
-                f"definition: {running} of its runs are running; disable it, and delete it when they have ended", code="definition_busy"
-            )
-        await definitions.remove(tx, name, who.tenant)
-        await audit.write(
-            tx, audit.Entry(who.actor, "definition.deleted", f"definition:{name}", who.tenant, old={"version": row["version"]})
-        )
+        await catalogue.remove(tx, row, actor=who.actor)
         return Outcome([Saved(row["id"], name, row["version"], DELETED)], tx.now)
 
     return await database.transact(remove)
+
+
+async def turn(database: Database, name: str, who: Caller, switch: Callable[[Tx, Row], Awaitable[list[Placed]]]) -> Outcome:
+    """Turn a switch of a definition that has a verb of its own."""
+
+    async def act(tx: Tx) -> Outcome:
+        row = await locked(tx, name, who)
+        queued = await switch(tx, row)
+        after = found(await definitions.get(tx, name, who.tenant), name)
+        change = "updated" if after["version"] != row["version"] else ""
+        return Outcome([Saved(row["id"], name, after["version"], change, queued)], tx.now)
+
+    return await database.transact(act)
 
 
 async def locked(tx: Tx, name: str, who: Caller) -> Row:
@@ -131,6 +137,7 @@ def require_version(row: Row | None, if_match: str | None, *, needed: bool) -> N
 def announce(announcer: Announcer, outcome: Outcome, tenant: str) -> None:
     """Tell every scheduler what changed, after this; one that does not hear it looks within 30 s."""
     for saved in outcome.saved:
+        announcer.put(hints.created((hints.Queued(run.id, run.queue, run.priority) for run in saved.queued), at=outcome.at))
         if saved.change:
             change = {"tenant": tenant, "definition": saved.name, "version": saved.version, "change": saved.change}
             announcer.put([hints.letter(DefinitionChanged.model_validate(change), at=outcome.at)])

@@ -10,7 +10,7 @@ from headway.core.run import State
 from headway.runtime.loops import Next
 from headway.runtime.metrics import MAINTENANCE_BACKLOG, MAINTENANCE_OLDEST
 from headway.runtime.settings import MaintenanceSettings
-from headway.store import cancel, due, gates, keys, partitions, reactions, rescue, runs, sessions, waiting
+from headway.store import cancel, chaining, due, gates, keys, partitions, reactions, rescue, runs, sessions, switches, waiting
 from headway.store.gates import Placed
 from headway.store.settle import Settled
 from headway.store.tx import Database
@@ -83,10 +83,16 @@ async def open_gates(ground: Ground) -> Next:
 
 
 async def take_turns(ground: Ground) -> Next:
-    """Let the next run of each catch-up in, and runs that wait behind nobody any more."""
+    """Let the next run of each catch-up in, and runs that wait behind nobody any more or for a pause that has ended."""
     queued = await ground.database.transact(waiting.second_chance)
+    queued += await ground.database.transact(switches.resume_expired)
     ground.publish(queued)
     return Next(len(queued))
+
+
+async def go_on(ground: Ground) -> Next:
+    """Give after-completion schedules whose chain broke off a next slot."""
+    return Next(await ground.database.transact(chaining.second_chance))
 
 
 async def prune(ground: Ground) -> Next:
@@ -130,6 +136,7 @@ STEPS: Final[Mapping[str, tuple[Callable[[Ground], Awaitable[Next]], str]]] = {
     "deadlines": (end_overdue, "deadline_seconds"),
     "gates": (open_gates, "gate_seconds"),
     "turns": (take_turns, "turn_seconds"),
+    "chains": (go_on, "chain_seconds"),
     "sessions": (prune, "session_seconds"),
     "partitions": (keep_partitions, "partition_seconds"),
     "backlog": (measure_backlog, "backlog_seconds"),

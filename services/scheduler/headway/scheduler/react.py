@@ -1,8 +1,7 @@
 """What the scheduler owes for runs that settled: by hint, and by looking."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Final
 
 from headway.broker.consume import SCHEDULERS, CountedConsumer
 from headway.broker.port import Broker
@@ -14,18 +13,18 @@ from headway.store import reactions
 from headway.store.reactions import Doing
 from headway.store.tx import Database
 
-DOING: Final[Mapping[int, Doing]] = {}
-"""What is done for each kind of reaction; no definition makes its runs owe one yet."""
-
 
 class Reactions:
-    """Works off reactions; whoever locks one first does it."""
+    """Works off reactions; whoever locks one first does it.  `after` is called when transactions that did some have committed."""
 
-    def __init__(self, knobs: ReactionGroup, database: Database, broker: Broker, doing: Mapping[int, Doing] = DOING) -> None:
+    def __init__(
+        self, knobs: ReactionGroup, database: Database, broker: Broker, doing: Mapping[int, Doing], after: Callable[[], None]
+    ) -> None:
         self.knobs = knobs
         self.database = database
         self.broker = broker
         self.doing = doing
+        self.after = after
 
     async def start(self, life: Life) -> None:
         """React for as long as `life` lasts."""
@@ -37,10 +36,13 @@ class Reactions:
     async def handle(self, message: RunCompleted) -> None:
         """Do what the named runs owe.  Raises Unavailable."""
         await reactions.work_off(self.database, self.doing, runs=[run.id for run in message.runs])
+        self.after()
 
     async def look(self) -> int:
         """Do what is owed and no message named; says how many reactions were due."""
-        return await reactions.work_off(self.database, self.doing, limit=self.knobs.batch)
+        found = await reactions.work_off(self.database, self.doing, limit=self.knobs.batch)
+        self.after()
+        return found
 
     async def probe(self) -> None:
         """Raise Unavailable while the database is away."""

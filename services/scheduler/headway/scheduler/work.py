@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 import structlog
 
@@ -28,8 +29,10 @@ from headway.runtime.settings import SchedulerSettings, read_jobs
 from headway.scheduler.cache import Schedules
 from headway.scheduler.react import Reactions
 from headway.scheduler.refresh import Refresh
+from headway.store.chaining import chaining
 from headway.store.decide import Decided, Verdict, decide_due
 from headway.store.known import Known, Manner
+from headway.store.reactions import Kind
 from headway.store.tx import Database
 
 log = structlog.get_logger(__name__)
@@ -53,7 +56,9 @@ class Scheduler:
         self.decide_wake = Wake()
         self.refresh_wake = Wake()
         self.last_decision: datetime | None = None
-        self.reactions = Reactions(settings.reactions, database, broker)
+        self._to_reread: set[UUID] = set()
+        self.reactions = Reactions(settings.reactions, database, broker, {Kind.SCHEDULE: chaining(self._to_reread.add)}, self._reacted)
+        self.chain_wake = Wake()
         self._clock_offset = timedelta()
 
     async def run(self, life: Life) -> None:
@@ -67,6 +72,7 @@ class Scheduler:
             life.start("changes", self._listen(consumer))
             life.start_loop("refresh", self.refresh_once, timedelta(seconds=self.knobs.refresh_seconds), wake=self.refresh_wake)
             life.start_loop("decide", self.decide_once, timedelta(seconds=self.knobs.longest_sleep_seconds), wake=self.decide_wake)
+            life.start_loop("chain", self.chain_once, timedelta(seconds=self.knobs.refresh_seconds), wake=self.chain_wake)
             life.health.add("scheduler", self.check)
             watch_broker(life, self.broker)
             await self.reactions.start(life)
@@ -109,6 +115,14 @@ class Scheduler:
         self._measure(decided)
         return decided
 
+    async def chain_once(self) -> int:
+        """Read again the schedules to which the end of a run gave a next slot."""
+        chained, self._to_reread = self._to_reread, set()
+        if chained:
+            await self.refresh.reread(sorted(chained))
+            self.decide_wake.set()
+        return len(chained)
+
     async def refresh_once(self) -> int:
         """Read what changed; counts an error and keeps the old cache."""
         began = time.monotonic()
@@ -132,6 +146,10 @@ class Scheduler:
             "last_check_at": self.last_decision.isoformat() if self.last_decision else None,
             "last_refresh_at": self.refresh.refreshed_at.isoformat() if self.refresh.refreshed_at else None,
         }
+
+    def _reacted(self) -> None:
+        if self._to_reread:
+            self.chain_wake.set()
 
     async def _listen(self, consumer: Consumer) -> None:
         while arrived := await consumer.receive():

@@ -1,0 +1,5 @@
+-- $1 id
+-- $2 tenant
+SELECT headway.schedule.id, headway.schedule.definition, headway.schedule.tenant, headway.schedule.name, headway.schedule.description, headway.schedule.owner, headway.schedule.rule, headway.schedule.misfire, headway.schedule.misfire_max_age, headway.schedule.misfire_limit, headway.schedule.overlap, headway.schedule.overlap_max, headway.schedule.calendars, headway.schedule.parameters, headway.schedule.payload, headway.schedule.allowed_delay, headway.schedule.retry_horizon, headway.schedule.completion_target, headway.schedule.enabled, headway.schedule.paused_at, headway.schedule.paused_by, headway.schedule.paused_reason, headway.schedule.source, headway.schedule.overridden, headway.schedule.broken, headway.schedule.version, headway.schedule.decided_until, headway.schedule.chained_at, headway.schedule.created_at, headway.schedule.updated_at, headway.definition.name AS definition_name, headway.definition.tenant AS definition_tenant
+FROM headway.schedule JOIN headway.definition ON headway.definition.id = headway.schedule.definition
+WHERE headway.schedule.id = $1::UUID AND headway.schedule.tenant = $2::VARCHAR FOR UPDATE OF schedule
