@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from headway.core.errors import Invalid
 from headway.core.retry import BackoffKind
-from headway.core.schedule.rule import Cron, Interval
-from headway.sdk import Depends, Headway, Retry, Run, cron, every
+from headway.core.schedule.rule import AfterCompletion, Cron, Daily, Interval, Once, Within
+from headway.sdk import Depends, Headway, Retry, Run, When, after_completion, cron, daily, every, once, within
 
 
 class Report(BaseModel):
@@ -128,6 +128,26 @@ def test_names_are_exclusive() -> None:
     assert [schedule.name for schedule in app.drafts()[1].schedules] == ["default", "slow", "nightly"]
     assert isinstance(app.drafts()[1].schedules[1].rule, Interval)
     assert fields(lambda: app.schedule("missing", every("5m"))) == ["job"]
+
+
+@pytest.mark.parametrize(
+    ("when", "kind"),
+    [
+        (cron("0 7 * * *", misfire="run_all", misfire_limit=5, misfire_max_age=timedelta(0)), Cron),
+        (every("5m", overlap="allow", overlap_max=3, jitter=timedelta(seconds=30)), Interval),
+        (daily("07:00", "19:30", weekdays=["mon", "fri"], zone="Europe/Berlin", gap="skip"), Daily),
+        (within("15m", "08:00", "17:00", weekdays=["mon"]), Within),
+        (once(datetime(2030, 1, 1, tzinfo=UTC)), Once),
+        (after_completion("5m"), AfterCompletion),
+        (after_completion("never"), AfterCompletion),
+    ],
+)
+def test_every_kind_of_schedule_is_declared(when: When, kind: type) -> None:
+    """DEF-07, DEF-23: one builder for each kind, with the options that belong to it."""
+    app = Headway()
+    app.job(schedule=when)(lambda_free)
+    [schedule] = app.drafts()[0].schedules
+    assert isinstance(schedule.rule, kind)
 
 
 def test_a_schedules_parameters_are_validated() -> None:

@@ -21,6 +21,7 @@ from headway.core.errors import Conflict, Invalid, Problem, Unavailable
 from headway.runtime.health import Scope
 from headway.runtime.health_server import serve_health
 from headway.runtime.life import Life
+from headway.runtime.plugins import register_plugins
 from headway.runtime.settings import ProcessSettings, load, strangers
 from headway.runtime.telemetry import telemetry
 from headway.runtime.watchdog import Watchdog, watch_loop
@@ -46,6 +47,7 @@ def serve(name: str, settings_type: type[S], run: Run[S], **code: Any) -> int:
     """
     try:
         settings = load(settings_type, **code)
+        register_plugins()
         with telemetry(name, settings), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             _tell_of_strangers()
             return _leave(runner.run(_live(name, settings, run)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headway.sdk.middleware import Middleware, Proceed
     from headway.sdk.retry import Retry
     from headway.sdk.run import Run
-    from headway.sdk.schedules import When, cron, every
+    from headway.sdk.schedules import When, after_completion, cron, daily, every, once, plugin, within
     from headway.sdk.verdicts import Cancelled, PartialSuccess, PermanentError, RetryAfter, Snooze, Success
 
 __all__ = [
@@ -44,9 +44,14 @@ __all__ = [
     "Success",
     "Unavailable",
     "When",
+    "after_completion",
     "announce_definition_changed",
     "cron",
+    "daily",
     "every",
+    "once",
+    "plugin",
+    "within",
 ]
 
 _HOME: Final = {
@@ -60,7 +65,7 @@ _HOME: Final = {
     "headway.sdk.middleware": ("Middleware", "Proceed"),
     "headway.sdk.retry": ("Retry",),
     "headway.sdk.run": ("Run",),
-    "headway.sdk.schedules": ("When", "cron", "every"),
+    "headway.sdk.schedules": ("When", "after_completion", "cron", "daily", "every", "once", "plugin", "within"),
     "headway.sdk.verdicts": ("Cancelled", "PartialSuccess", "PermanentError", "RetryAfter", "Snooze", "Success"),
 }
 _MODULE_OF: Final = {name: module for module, names in _HOME.items() for name in names}
