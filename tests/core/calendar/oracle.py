@@ -8,7 +8,7 @@ from tests.core.schedule.oracle import zone
 
 MINUTE = timedelta(minutes=1)
 DAY = timedelta(days=1)
-MOST_MINUTES = 40 * 1440
+DEFERRALS = 100
 
 
 def on(window: dict[str, Any], day: date, holidays: dict[str, list[date]]) -> bool:
@@ -43,7 +43,7 @@ def judged(windows: list[dict[str, Any]], name: str, instant: datetime, holidays
     def shows(window: dict[str, Any]) -> date | None:
         return inside(window, now.astimezone(place).replace(tzinfo=None), holidays)
 
-    for _ in range(MOST_MINUTES):
+    for _ in range(DEFERRALS + 1):
         decider = next((window for window in ordered if shows(window) is not None), None)
         if decider is None:
             return ("deferred" if deferred else "free"), now

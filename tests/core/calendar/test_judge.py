@@ -160,12 +160,13 @@ def test_nothing_blocks_without_calendars() -> None:
 
 def test_each_day_opens_a_window_of_its_own() -> None:
     """CAL-04: what is deferred over a day is judged again at the next, by what that says, also when midnight happens twice or never."""
-    week = {"weekdays": ["mon", "tue", "sun"], "policy": "defer"}
+    week = {"weekdays": ["mon", "tue", "sat", "sun"], "policy": "defer"}
     assert due(calendar(week, {"dates": {"from": "2026-03-03"}}), "2026-03-02T09:00:00Z") is None
     second_midnight = calendar(week, {"dates": {"from": "2004-06-01"}})
     assert due(second_midnight, "2004-06-01T03:00:00Z", "America/Argentina/Catamarca") is None
     no_midnight = calendar(week, {"dates": {"from": "2018-11-04"}, "policy": "skip", "start": "01:00", "end": "02:00"})
-    assert due(no_midnight, "2018-11-04T03:10:00Z", "America/Sao_Paulo") is None
+    assert due(calendar(week), "2018-11-03T12:00:00Z", "America/Sao_Paulo") == "2018-11-07T02:00:00Z"
+    assert due(no_midnight, "2018-11-03T12:00:00Z", "America/Sao_Paulo") is None
 
 
 def test_a_fold_is_a_window_twice() -> None:

@@ -211,7 +211,7 @@ def test_a_plug_in_that_nobody_registered() -> None:
         register("doubling", lambda parameters: Seconds())
 
 
-@pytest.mark.parametrize("slot", ["2026-01-01T00:00:00+00:00", "2026-01-01T00:00:00"])
+@pytest.mark.parametrize("slot", ["2026-03-01T12:00:00+00:00", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:00"])
 def test_a_plug_in_that_breaks_its_promise(slot: str) -> None:
     """CAL-12: an answer that does not lie ahead, or is no instant, is an error and never a loop."""
     rule = parse_rule({"plugin": "astray", "plugin_parameters": {"slot": slot}})

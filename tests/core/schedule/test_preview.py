@@ -128,6 +128,15 @@ def test_folds_are_told() -> None:
     ]
 
 
+def test_the_first_instant_of_a_second_pass() -> None:
+    """DEF-21: the instant at which the clock goes back is the second time that it shows what it then shows."""
+    rule = {"cron": "0 2 * * *", "zone": "Europe/Berlin", "fold": "both"}
+    first, second = lines(rule, after="2026-10-25T00:00:00Z", count=1), lines(rule, after="2026-10-25T00:59:00Z", count=1)
+    assert first == second
+    assert second[0].startswith("25T01:00Z 25T02:00:00+01:00")
+    assert second[0].endswith("this is the second")
+
+
 def test_bounds_hold_for_what_is_left_out() -> None:
     """DEF-10: a local time that a gap leaves out before the start or behind the end has no line; behind the last slot it has."""
     rule = {"cron": "30 2 29 3 *", "zone": "Europe/Berlin", "gap": "skip"}
