@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from headway.broker import Broker, connect
 from headway.broker.announcer import Announcer
@@ -102,3 +103,15 @@ async def test_anybody_may_announce_a_change(broker_url: str) -> None:
     await broker.close()
     with pytest.raises(Invalid, match="HEADWAY_BROKER_URL"):
         await announce_definition_changed("report", broker_url="http://nowhere")
+
+
+async def test_a_schedule_without_an_owner_is_told_of_or_refused(database: Database) -> None:
+    """DEF-19: sync warns of it, and refuses all of it where schedules are strict."""
+    with pytest.raises(Invalid, match=r"report\.default\.owner"):
+        await sync(database, application(), "me", strict_schedules=True)
+    async with database.begin() as tx:
+        assert await definitions.listed(tx) == []
+    with capture_logs() as logs:
+        await sync(database, application(), "me")
+    assert [one["schedule"] for one in logs if one["event"] == "schedule names no owner"] == ["report.default"]
+    await sync(database, application(owner="finance"), "me", strict_schedules=True)

@@ -15,7 +15,7 @@ class Greeting(BaseModel):
     name: str = "world"
 
 
-@app.job(schedule=every(timedelta(seconds=5)))
+@app.job(schedule=every(timedelta(seconds=5)), owner="you")
 async def hello(greeting: Greeting) -> str:
     """Greet somebody: `headway run hello -p name=Ada --wait`."""
     return f"Hello, {greeting.name}!"

@@ -150,7 +150,8 @@ class Worker:
 
     async def _sync(self) -> int:
         """Write what the code declares, again and again: it is idempotent, and tells schedulers of what it changed."""
-        saved = await sync(self.database, self.app, actor="worker", announcer=self.announcer)
+        strict = self.settings.strict_schedules
+        saved = await sync(self.database, self.app, actor="worker", announcer=self.announcer, strict_schedules=strict)
         return sum(1 for one in saved if one.change)
 
     async def _listen(self) -> None:

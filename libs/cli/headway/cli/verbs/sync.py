@@ -44,7 +44,7 @@ async def write(app: "Headway") -> list[dict[str, Any]]:
         await check_current(url, found.database_schema)
         client = await Client.connect(created_by=ACTOR, database_url=url, broker_url=found.broker_url.reveal())
         try:
-            saved = await sync(client.database, app, ACTOR, announcer=client.announcer)
+            saved = await sync(client.database, app, ACTOR, announcer=client.announcer, strict_schedules=found.strict_schedules)
         finally:
             await client.close()
     return [{"name": one.name, "change": one.change or "unchanged", "version": one.version} for one in saved]

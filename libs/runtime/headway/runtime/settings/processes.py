@@ -38,6 +38,9 @@ class Connections(Configured):
     broker_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{0,64}$")] = Field(
         "headway.", description="What the names of all exchanges and queues begin with."
     )
+    strict_schedules: bool = Field(
+        False, description="Whether schedules declared in code are refused when neither they nor their job name an owner."
+    )
 
 
 class ProcessSettings(Configured):
