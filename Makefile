@@ -39,7 +39,8 @@ bench: setup ## the benchmarks, as JSON
 chaos: setup ## kill and check (ARGS="--seed 7" replays one scenario)
 	$(BIN)/pytest tests/chaos -m chaos $(ARGS)
 
-check-night: check test bench chaos ## everything, slow parts included
+check-night: check test bench chaos ## everything, slow parts included, and ten times the examples
+	HEADWAY_NIGHT=1 $(BIN)/pytest -n $(WORKERS) tests/core
 
 .venv/.synced: $(MANIFESTS) | python $(filter .tools/%,$(UV))
 	UV_PYTHON="$(PYTHON)" $(UV) sync --frozen

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from headway.core.ask import Ask, Origin
-from headway.store import advance, schedules
+from headway.store import advance, schedules, standing
 from headway.store.advance import Move
 from headway.store.tx import Row
 from tests.store.scene import Scene
@@ -93,13 +93,16 @@ async def test_what_is_loaded_can_fire(scene: Scene) -> None:
     assert [row["id"] for row in await loaded(scene)] == [on]
     async with scene.database.begin() as tx:
         since = tx.now
-        assert await advance.live_ids(tx) == {on}
+        assert await standing.live_ids(tx) == {on}
+        assert await standing.count_live(tx) == 1
     await scene.schedule("on", every="2m")
     await scene.schedule("off", enabled=False, description="changed")
     async with scene.database.begin() as tx:
-        changed = await advance.load(tx, since=since)
+        changed = await standing.changed(tx, since)
         (named,) = await advance.load(tx, ids=[on, UUID(int=1)])
-    assert {row["definition"]: row["live"] for row in changed} == {"on": True, "off": False}
+        (stands,) = await standing.standing(tx, [on, UUID(int=1)])
+    assert {row["id"] == on: row["live"] for row in changed} == {True: True, False: False}
+    assert dict(stands) == {name: named[name] for name in ("id", "version", "decided_until", "chained_at", "live")}
     assert (named["id"], named["rule"]["every"], named["definition"]) == (on, "2m", "on")
 
 
@@ -111,7 +114,7 @@ async def test_a_definition_that_is_switched_off_takes_its_schedules_along(scene
     await scene.schedule(enabled=False)
     assert await loaded(scene) == []
     async with scene.database.begin() as tx:
-        (row,) = await advance.load(tx, since=since)
+        (row,) = await standing.changed(tx, since)
     assert (row["id"], row["live"]) == (id_, False)
 
 

@@ -9,11 +9,15 @@ from uuid import UUID
 import pytest
 
 from headway.core.ask import LARGEST_INPUT
+from headway.core.outcome import Success
 from headway.core.schedule.rule import parse_rule
 from headway.core.schedule.timeline import Timeline
 from headway.core.slot import ScheduleView
+from headway.store import last_runs
 from headway.store.known import Known
+from headway.store.last_runs import Last
 from headway.store.slot_inputs import input_of
+from tests.store.ledger import START, Ledger
 from tests.store.scene import Scene
 from tests.store.test_decide import decide, loaded
 
@@ -80,3 +84,24 @@ async def test_a_slot_fires_with_its_words(scene: Scene) -> None:
     assert datetime.fromisoformat(params["at"]) == run["slot_at"]
     assert str(UUID(params["id"])) == params["id"]
     assert params["bad"] == "{Slot.At:%9d}"
+
+
+async def test_templates_know_the_last_runs(scene: Scene) -> None:
+    """TPL-03: the last run, the last success and the last failure, with their parameters and results by dotted names."""
+    own = {
+        "since": "{LastSuccess.Result.until}",
+        "before": "{LastRun.State}",
+        "failed": "{LastFailure.Id}",
+        "was": "{lastrun.parameters.since}",
+    }
+    ledger = await Ledger(scene).begin({"every": "10m"}, parameters=own)
+    await ledger.decide(START + timedelta(minutes=10))
+    [first] = await ledger.runs()
+    worker = await scene.worker(timedelta(days=1))
+    [claimed] = await scene.claim(worker, [first["id"]])
+    await scene.settle(worker, claimed, Success({"until": "noon"}))
+    async with scene.database.begin() as tx:
+        await last_runs.write(tx, {}, {ledger.schedule: Last(latest=first["id"], succeeded=first["id"])})
+    await ledger.decide(START + timedelta(minutes=20))
+    said = json.loads((await ledger.runs())[1]["params"])
+    assert said == {"since": "noon", "before": "succeeded", "failed": "{LastFailure.Id}", "was": "{LastSuccess.Result.until}"}

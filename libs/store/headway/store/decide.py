@@ -18,6 +18,7 @@ from headway.store.advance import Move
 from headway.store.firing import Fired, fire
 from headway.store.gates import Placed
 from headway.store.known import Known, Manner
+from headway.store.last_facts import last_facts
 from headway.store.reactions import Kind
 from headway.store.slot_inputs import Worded, input_of
 from headway.store.slots import RangeRecord, SlotRecord
@@ -98,7 +99,8 @@ async def _decide(tx: Tx, mine: Sequence[Known], reached: dict[UUID, Reach], off
     }
     verdicts = [Verdict(known, slot_at, decision) for known in mine for slot_at, decision in plans[known.id].decided]
     firing = [verdict for verdict in verdicts if verdict.decision.fires]
-    worded = [input_of(verdict.known, verdict.slot_at, rows[verdict.known.id], tx.now) for verdict in firing]
+    last = await last_facts(tx, {verdict.known.id: rows[verdict.known.id] for verdict in firing})
+    worded = [input_of(verdict.known, verdict.slot_at, rows[verdict.known.id], tx.now, last.get(verdict.known.id)) for verdict in firing]
     asks = [_ask(verdict, rows[verdict.known.id], text.text) for verdict, text in zip(firing, worded, strict=True)]
     fired = await fire(tx, [(ask, verdict.decision) for ask, verdict in zip(asks, firing, strict=True)])
     await slots.record(tx, [_record(verdict, fired) for verdict in verdicts], actor=actor, tzdata=tzdata_version())

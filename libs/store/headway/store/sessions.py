@@ -90,6 +90,12 @@ STOP: Final = statement(
     "session_stop",
     update(session).where(_me, session.c.state < const(SessionState.STOPPED)).values(state=const(SessionState.STOPPED), lease_until=now()),
 )
+LIVE_OF: Final = statement(
+    "session_live_of",
+    select(session.c.id).where(
+        session.c.kind == param("kind", Text), session.c.state == const(SessionState.RUNNING), session.c.lease_until > now()
+    ),
+)
 IS_LIVE: Final = statement("session_is_live", select(exists().where(_live)))
 LIST: Final = statement("session_list", select(session, now().label("now")).order_by(session.c.kind, session.c.started_at))
 PRUNE: Final = statement(
@@ -129,6 +135,11 @@ async def require_live(tx: Tx, session_id: UUID) -> None:
     """Raise LeaseLost unless the session may claim."""
     if not await tx.fetch_value(IS_LIVE, session=session_id):
         raise LeaseLost(f"session {session_id} is not live")
+
+
+async def live_of(tx: Tx, kind: str) -> frozenset[UUID]:
+    """Return the sessions of a kind of service that are live and do not drain."""
+    return frozenset([row["id"] for row in await tx.fetch(LIVE_OF, kind=kind)])
 
 
 async def drain(tx: Tx, session_id: UUID) -> None:

@@ -11,6 +11,7 @@ from headway.core.parameters import SlotOf, documents_in, facts_of_slot, merged,
 from headway.core.schedule.zones import load_zone
 from headway.core.template import is_template
 from headway.store.known import Known
+from headway.store.last_facts import Facts
 from headway.store.tx import Row
 
 TOO_LARGE: Final = "all: they would be too large to be stored"
@@ -23,7 +24,7 @@ class Worded(NamedTuple):
     faults: list[str]
 
 
-def input_of(known: Known, slot_at: datetime, row: Row | Mapping[str, Any], now: datetime) -> Worded:
+def input_of(known: Known, slot_at: datetime, row: Row | Mapping[str, Any], now: datetime, last: Facts | None = None) -> Worded:
     """Return what the run of a slot is given.  A template that goes wrong is kept, and never keeps a slot."""
     values = merged(row["defaults"], row["parameters"])
     if not values:
@@ -32,7 +33,7 @@ def input_of(known: Known, slot_at: datetime, row: Row | Mapping[str, Any], now:
     if not is_template(values):
         return Worded(text.decode(), [])
     slot = SlotOf(known.definition, known.name, known.id, slot_at, load_zone(known.timeline.rule.zone))
-    put, faults = rendered(values, facts_of_slot(slot, now), documents_in(row["spec"]))
+    put, faults = rendered(values, facts_of_slot(slot, now, last), documents_in(row["spec"]))
     worded = orjson.dumps(put)
     if len(worded) > max(LARGEST_INPUT, len(text)):
         worded, faults = text, [*faults, TOO_LARGE]
