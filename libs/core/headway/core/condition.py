@@ -1,7 +1,8 @@
 """When a run that has ended matters to others: a value of its result, compared.
 
 Values are compared as what they are: numbers as numbers, also where one of them is written as text, instants as instants, the rest as
-text, case and all; of a long text a pattern sees the beginning.  A value that is missing equals nothing, is in nothing and is greater than nothing.
+text, case and all; of a long text a pattern sees the beginning.  A value that is missing equals nothing, is in nothing and is greater
+than nothing.
 """
 
 import re
