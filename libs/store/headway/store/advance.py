@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, Text, Uuid, and_, func, literal_column, select, update
+from sqlalchemy import Integer, Text, Uuid, and_, func, literal_column, or_, select, update
 
 from headway.core.run import State
 from headway.store.schema import definition, run, schedule
