@@ -90,6 +90,7 @@ def agrees(rule: Rule, start: datetime, end: datetime, expected: list[datetime])
     """Hold every question about the slots in [start, end) to the expected ones."""
     assert walk(rule, start - TICK, end) == expected
     assert evaluate.between(rule, start - TICK, end - TICK, 1000) == expected
+    assert list(evaluate.walk(rule, start - TICK, end - TICK)) == expected
     assert evaluate.count(rule, start - TICK, end - TICK) == len(expected)
     backwards, before = [], end
     while (slot := evaluate.previous_slot(rule, before)) is not None and slot >= start:

@@ -111,8 +111,9 @@ async def record(tx: Tx, ids: Collection[UUID], *, actor: str) -> None:
     if rows:
         facts = await advance.facts(tx, [row["id"] for row in rows])
         idle = [row for row in rows if not facts[row["id"]]["open_runs"]]
-        rules = {row["id"]: parse_rule(row["rule"]) for row in idle}
-        starts = {id_: first_slot(rule, tx.now) for id_, rule in rules.items() if isinstance(rule, AfterCompletion)}
+        rules = [(row, parse_rule(row["rule"])) for row in idle]
+        # After a clock stepped back more is decided than lies behind it, and no slot lies in decided time.
+        starts = {row["id"]: first_slot(rule, row["decided_until"]) for row, rule in rules if isinstance(rule, AfterCompletion)}
         await advance.chain(tx, starts)
 
 

@@ -7,7 +7,9 @@ Of an after-completion rule the clock knows the start alone: that is its one slo
 A plug-in rule raises Invalid when its class answers against its promise.
 """
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from headway.core.schedule import interval, local_slots, plugins, single
 from headway.core.schedule.kinds import AfterCompletion, Cron, Daily, Interval, Once, Plugin, Rule, Within
@@ -36,13 +38,21 @@ def matches(rule: Rule, instant: datetime) -> bool:
     return next_slot(rule, instant - _TICK) == instant
 
 
+def walk(rule: Rule, after: datetime, until: datetime) -> Iterator[datetime]:
+    """Yield the slots in (after, until], oldest first: what iterating `next_slot` finds, several times as fast."""
+    if isinstance(rule, Cron | Daily | Within):
+        begin = after if rule.starts_at is None else max(after, rule.starts_at - _TICK)
+        end = until if rule.ends_at is None else min(until, rule.ends_at)
+        yield from local_slots.walk(rule, begin.astimezone(UTC), end.astimezone(UTC))
+        return
+    while (slot := next_slot(rule, after)) is not None and slot <= until:
+        yield slot
+        after = slot
+
+
 def between(rule: Rule, after: datetime, until: datetime, limit: int) -> list[datetime]:
     """Return the slots in (after, until], oldest first, at most `limit` of them."""
-    found: list[datetime] = []
-    while len(found) < limit and (slot := next_slot(rule, after)) is not None and slot <= until:
-        found.append(slot)
-        after = slot
-    return found
+    return list(islice(walk(rule, after, until), limit))
 
 
 def count(rule: Rule, after: datetime, until: datetime) -> int:
