@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
+from headway.core.draft import parse_definition
 from headway.core.run import Cause, State
 from headway.maintenance.pulse import Pulse
 from headway.maintenance.scans import STEPS, Ground, Scan, scans
 from headway.runtime.loops import Next
 from headway.runtime.settings import MaintenanceSettings, load
+from headway.store import catalogue
 from headway.store.gates import Placed
 from tests.store.scene import Scene
 
@@ -111,6 +114,25 @@ async def test_sessions_and_keys_are_pruned_when_nobody_needs_them(scene: Scene,
     await scene.later(timedelta(minutes=6))
     assert (await found.scan("sessions")).found == 1
     assert len(await scene.sql("SELECT 1 FROM headway.session")) == 1
+
+
+async def test_unused_inline_calendars_go_and_years_of_holidays_come(scene: Scene, found: Found) -> None:
+    """The calendars scan deletes what nothing uses, the holidays scan adds the years that a calendar lacks, each once (DEF-22, CAL-02)."""
+    kept = {"windows": [{"holiday": "DE-BE:labor-day"}]}
+    for document in (
+        {"name": "job", "calendar": kept},
+        {"name": "other", "calendar": {"windows": [{"weekdays": ["sun"]}]}},
+        {"name": "other"},
+    ):
+        draft = parse_definition(document)
+        await scene.database.transact(partial(catalogue.save, draft=draft, actor="ann"))
+    assert [(await found.scan("calendars")).found for _ in range(2)] == [1, 0]
+    assert (await found.scan("holidays")).found == 0
+    await scene.sql("""UPDATE headway.calendar SET resolved = '{"DE-BE:labor-day": {"2025": ["2025-05-02"]}}' RETURNING 1""")
+    assert [(await found.scan("holidays")).found for _ in range(2)] == [1, 0]
+    [row] = await scene.sql("SELECT resolved FROM headway.calendar")
+    assert row["resolved"]["DE-BE:labor-day"]["2025"] == ["2025-05-02"]
+    assert len(row["resolved"]["DE-BE:labor-day"]) >= 12
 
 
 async def test_every_scan_runs_by_hand_and_finds_nothing_twice(scene: Scene, found: Found) -> None:

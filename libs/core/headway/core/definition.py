@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
+from headway.core.calendar.window import Window
 from headway.core.retry import Backoff, BackoffKind, Policy
 from headway.core.schedule.rule import Rule
 
@@ -31,7 +32,7 @@ class Watch:
 class ScheduleDraft:
     """A schedule as somebody wants it: a rule under a name, with parameters that win over the definition's.
 
-    `calendars` None takes the definition's.
+    Without `calendars` and an inline `calendar` it takes those of its definition; inline windows stand behind those that are named.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ScheduleDraft:
     overlap: str = "skip"
     overlap_max: int = 2
     calendars: Sequence[str] | None = None
+    calendar: Sequence[Window] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     allowed_delay: timedelta | None = None
     retry_horizon: timedelta | None = None
@@ -80,6 +82,7 @@ class DefinitionDraft:
     overlap: str = "skip"
     watch: Watch = Watch()
     calendars: Sequence[str] = ()
+    calendar: Sequence[Window] = ()
     enabled: bool = True
     schedules: Sequence[ScheduleDraft] = ()
 

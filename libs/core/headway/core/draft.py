@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from headway.core.calendar.draft import read_inline
 from headway.core.definition import BUILT_IN_QUEUE, DefinitionDraft, ScheduleDraft, Watch
 from headway.core.errors import Invalid, Problem
 from headway.core.reading import NAME as NAME  # those who make documents keep to it
@@ -74,6 +75,7 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
         overlap=reader.choice("overlap", "skip", OVERLAPS),
         watch=_watch(reader.take("watch"), reader.at("watch"), problems),
         calendars=_calendars(reader),
+        calendar=read_inline(reader),
         enabled=reader.flag("enabled", True),
         schedules=tuple(schedules),
     )
@@ -95,6 +97,7 @@ def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraf
         overlap=reader.choice("overlap", "skip", OVERLAPS),
         overlap_max=reader.whole("overlap_max", 2, 1, _LARGE),
         calendars=None if reader.take("calendars") is None else _calendars(reader),
+        calendar=read_inline(reader),
         parameters=reader.mapping("parameters"),
         allowed_delay=reader.span("allowed_delay"),
         retry_horizon=reader.span("retry_horizon"),

@@ -34,6 +34,7 @@ _LOADED: Final = (
     schedule.c.overlap_max,
     schedule.c.decided_until,
     schedule.c.chained_at,
+    schedule.c.updated_at,
     func.coalesce(schedule.c.calendars, definition.c.calendars).label("calendars"),
     definition.c.id.label("definition_id"),
     definition.c.name.label("definition"),

@@ -10,7 +10,7 @@ from headway.core.errors import Conflict
 from headway.core.outcome import Skipped
 from headway.core.run import State
 from headway.core.run import settle as decide
-from headway.store import audit, calendars, definitions, editing, holding, schedules
+from headway.store import audit, definitions, editing, holding, inline_calendars, schedules
 from headway.store.definitions import Saved
 from headway.store.gates import Placed
 from headway.store.settle import Settled, Verdict, settle
@@ -94,7 +94,8 @@ async def remove(tx: Tx, row: Row, *, actor: str) -> None:
 
 
 async def _meaning(tx: Tx, draft: DefinitionDraft) -> dict[str, Any]:
-    return definitions.meaning(draft) | {"calendars": await calendars.named(tx, draft.calendars, draft.tenant)}
+    chosen = await inline_calendars.chosen(tx, draft.calendars, draft.calendar, draft.tenant)
+    return definitions.meaning(draft) | {"calendars": chosen}
 
 
 async def skip_pending(tx: Tx, definition_id: UUID, why: str) -> list[Settled]:

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from headway.core.definition import DefinitionDraft, backoff_document
 from headway.core.ids import make_id
 from headway.core.run import State
+from headway.store.calendars import used
 from headway.store.documents import as_stored
 from headway.store.gates import Placed
 from headway.store.schema import definition, definition_version, run
@@ -42,8 +43,8 @@ _MEANING: Final = (
     "enabled",
 )
 _mine: Final = and_(definition.c.tenant == param("tenant", Text), definition.c.name == param("name", Text))
-GET: Final = statement("definition_get", select(definition).where(_mine))
-LOCK: Final = statement("definition_lock", select(definition).where(_mine).with_for_update())
+GET: Final = statement("definition_get", select(definition, used(definition.c.calendars)).where(_mine))
+LOCK: Final = statement("definition_lock", select(definition, used(definition.c.calendars)).where(_mine).with_for_update(of=definition))
 # A name that does not exist yet has no row to lock.
 _claimed_name: Final = literal_column("'definition:'", Text) + param("tenant", Text) + literal_column("'/'", Text) + param("name", Text)
 RESERVE: Final = statement("definition_reserve", select(func.pg_advisory_xact_lock(func.hashtextextended(_claimed_name, const(0)))))
@@ -93,7 +94,7 @@ SNAPSHOT: Final = statement(
 )
 LIST: Final = statement(
     "definition_list",
-    select(definition)
+    select(definition, used(definition.c.calendars))
     .where(
         definition.c.tenant == param("tenant", Text),
         or_(param("after", Text).is_(None), definition.c.name > param("after", Text)),

@@ -22,7 +22,10 @@ class Manner(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A schedule as it was read; `version` and `decided_until` are what a decision compares and sets."""
+    """A schedule as it was read; `version` and `decided_until` are what a decision compares and sets.
+
+    `updated_at` tells whether what it was read with is still all that there is.
+    """
 
     id: UUID
     tenant: str
@@ -35,6 +38,7 @@ class Known:
     definition_tenant: str
     view: ScheduleView
     calendar_versions: str = ""
+    updated_at: datetime | None = None
 
     @classmethod
     def of(cls, row: Row, calendars: Mapping[UUID, Kept]) -> Self:
@@ -60,6 +64,7 @@ class Known:
             row["definition_tenant"],
             view,
             ", ".join(f"{one.calendar.name} {one.calendar.version}" for one in used),
+            row["updated_at"],
         )
 
     def decided(self, until: datetime, chained_at: datetime | None) -> "Known":

@@ -9,7 +9,7 @@ from sqlalchemy import Integer, Text, Uuid, delete, func, insert, null, or_, sel
 from headway.core.definition import ScheduleDraft
 from headway.core.ids import make_id
 from headway.core.schedule.rule import to_mapping
-from headway.store import calendars, editing
+from headway.store import calendars, editing, inline_calendars
 from headway.store.documents import as_stored
 from headway.store.schema import definition, schedule
 from headway.store.statement import INSTANT, array, param, statement
@@ -36,7 +36,8 @@ OF_DEFINITION: Final = statement(
     select(schedule).where(schedule.c.definition == param("of", Uuid)).order_by(schedule.c.id).with_for_update(),
 )
 READ_OF_DEFINITION: Final = statement(
-    "schedule_read_of_definition", select(schedule).where(schedule.c.definition == param("of", Uuid)).order_by(schedule.c.name)
+    "schedule_read_of_definition",
+    select(schedule, calendars.used(schedule.c.calendars)).where(schedule.c.definition == param("of", Uuid)).order_by(schedule.c.name),
 )
 CREATE: Final = statement(
     "schedule_create",
@@ -66,7 +67,7 @@ REMOVE: Final = statement("schedule_remove", delete(schedule).where(schedule.c.i
 JOINED: Final = schedule.join(definition, definition.c.id == schedule.c.definition)
 LIST: Final = statement(
     "schedule_list",
-    select(schedule, definition.c.name.label("definition_name"))
+    select(schedule, definition.c.name.label("definition_name"), calendars.used(schedule.c.calendars))
     .select_from(JOINED)
     .where(
         schedule.c.tenant == param("tenant", Text),
@@ -77,7 +78,12 @@ LIST: Final = statement(
     .limit(param("limit", Integer)),
 )
 _one = (
-    select(schedule, definition.c.name.label("definition_name"), definition.c.tenant.label("definition_tenant"))
+    select(
+        schedule,
+        definition.c.name.label("definition_name"),
+        definition.c.tenant.label("definition_tenant"),
+        calendars.used(schedule.c.calendars),
+    )
     .select_from(JOINED)
     .where(schedule.c.id == param("id", Uuid), schedule.c.tenant == param("tenant", Text))
 )
@@ -175,9 +181,10 @@ async def _create(tx: Tx, owner: Row | Mapping[str, Any], name: str, columns: Ma
 
 
 async def _meant(tx: Tx, owner: Row | Mapping[str, Any], draft: ScheduleDraft) -> dict[str, Any]:
-    if draft.calendars is None:
+    if draft.calendars is None and not draft.calendar:
         return meaning(draft)
-    return meaning(draft) | {"calendars": await calendars.named(tx, draft.calendars, owner["tenant"])}
+    chosen = await inline_calendars.chosen(tx, draft.calendars or (), draft.calendar, owner["tenant"])
+    return meaning(draft) | {"calendars": chosen}
 
 
 def meaning(draft: ScheduleDraft) -> dict[str, Any]:

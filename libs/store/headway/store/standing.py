@@ -12,10 +12,11 @@ from headway.store.schema import schedule
 from headway.store.statement import INSTANT, array, param, statement
 from headway.store.tx import Row, Tx
 
-_stand: Final = select(schedule.c.id, schedule.c.version, schedule.c.decided_until, schedule.c.chained_at, LIVE.label("live")).select_from(
-    JOINED
-)
+_stand: Final = select(
+    schedule.c.id, schedule.c.version, schedule.c.decided_until, schedule.c.chained_at, schedule.c.updated_at, LIVE.label("live")
+).select_from(JOINED)
 # Whatever changes what a schedule means, its definition's changes as well, begins a version of the schedule and writes `updated_at`.
+# A year of holidays that a calendar gets changes no decision, so it writes `updated_at` alone.
 CHANGED: Final = statement("schedule_changed", _stand.where(schedule.c.updated_at >= param("since", INSTANT)))
 STANDING: Final = statement("schedule_standing", _stand.where(schedule.c.id == func.any(array("ids", Uuid))))
 COUNT: Final = statement("schedule_count", select(func.count()).select_from(JOINED).where(LIVE))
@@ -23,7 +24,7 @@ IDS: Final = statement("schedule_ids", select(schedule.c.id).select_from(JOINED)
 
 
 async def changed(tx: Tx, since: datetime) -> Sequence[Row]:
-    """Return id, version, decided_until, chained_at, and by `live` whether it can fire, of each schedule that changed since."""
+    """Return id, version, decided_until, chained_at, updated_at, and by `live` whether it can fire, of each schedule that changed since."""
     return await tx.fetch(CHANGED, since=since)
 
 

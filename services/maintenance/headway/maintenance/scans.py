@@ -6,15 +6,33 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
+import structlog
+
 from headway.core.run import State
 from headway.runtime.loops import Next
 from headway.runtime.metrics import MAINTENANCE_BACKLOG, MAINTENANCE_OLDEST
 from headway.runtime.settings import MaintenanceSettings
-from headway.store import cancel, chaining, due, gates, keys, partitions, reactions, rescue, runs, sessions, switches, waiting
+from headway.store import (
+    calendar_years,
+    cancel,
+    chaining,
+    due,
+    gates,
+    inline_calendars,
+    keys,
+    partitions,
+    reactions,
+    rescue,
+    runs,
+    sessions,
+    switches,
+    waiting,
+)
 from headway.store.gates import Placed
 from headway.store.settle import Settled
 from headway.store.tx import Database
 
+log = structlog.get_logger(__name__)
 Publish = Callable[[Sequence[Placed]], None]
 Step = Callable[[], Awaitable[Next]]
 
@@ -109,6 +127,21 @@ async def keep_partitions(ground: Ground) -> Next:
     return Next(dropped + await ground.database.transact(partitions.ensure_partitions))
 
 
+async def collect_calendars(ground: Ground) -> Next:
+    """Delete inline calendars that nothing uses any more."""
+    return Next(await ground.database.transact(lambda tx: inline_calendars.collect(tx, actor="maintenance")))
+
+
+async def add_holidays(ground: Ground) -> Next:
+    """Add to calendars the years of holidays that they lack; a date that they have never moves."""
+    async with ground.database.begin() as tx:
+        wanting = await calendar_years.wanting(tx)
+    for calendar, slugs in wanting.unknown.items():
+        log.warning("holidays of a calendar are not known any more", calendar=calendar, holidays=slugs)
+    added = [await ground.database.transact(partial(calendar_years.add, calendar_id=one)) for one in wanting.ids]
+    return Next(sum(added))
+
+
 async def measure_backlog(ground: Ground) -> Next:
     """Read the backlog gauges."""
     async with ground.database.begin() as tx:
@@ -139,6 +172,8 @@ STEPS: Final[Mapping[str, tuple[Callable[[Ground], Awaitable[Next]], str]]] = {
     "chains": (go_on, "chain_seconds"),
     "sessions": (prune, "session_seconds"),
     "partitions": (keep_partitions, "partition_seconds"),
+    "calendars": (collect_calendars, "calendar_seconds"),
+    "holidays": (add_holidays, "holiday_seconds"),
     "backlog": (measure_backlog, "backlog_seconds"),
 }
 

@@ -94,7 +94,7 @@ class Refresh:
         for row in rows:
             known = self.cache.get(row["id"])
             version = self._broken.get(row["id"]) if known is None else known.version
-            if row["live"] and version != row["version"]:
+            if row["live"] and (version != row["version"] or (known is not None and known.updated_at != row["updated_at"])):
                 other.append(row["id"])
             elif known is not None and (row["decided_until"], row["chained_at"]) != (known.decided_until, known.timeline.chained_at):
                 await self._keep(tx, known.decided(row["decided_until"], row["chained_at"]))

@@ -53,6 +53,8 @@ class MaintenanceGroup(Group):
     session_seconds: Seconds = Field(60, description="How often ended sessions are removed.")
     session_keep_seconds: Seconds = Field(300, description="How long an ended session stays listed.")
     partition_seconds: Seconds = Field(3600, description="How often partitions are made ahead and those whose day has passed are dropped.")
+    calendar_seconds: Seconds = Field(3600, description="How often inline calendars that nothing uses are deleted.")
+    holiday_seconds: Seconds = Field(86_400, description="How often calendars get the years of holidays that they lack.")
     backlog_seconds: Seconds = Field(15, description="How often the backlog gauges are read.")
     timeout_grace_seconds: Seconds = Field(30, description="How long after its deadline or cancel wish a run is ended by force.")
     batch: Rows = Field(500, description="Most rows that one transaction of a scan moves.")

@@ -1,0 +1,2 @@
+-- $1 calendar
+DELETE FROM headway.calendar WHERE headway.calendar.id = $1::UUID
