@@ -18,6 +18,7 @@ from headway.cli.verbs.run import register as run
 from headway.cli.verbs.runs import app as runs
 from headway.cli.verbs.schedule_edits import schedules
 from headway.cli.verbs.services import register as services
+from headway.cli.verbs.slots import app as slots
 from headway.cli.verbs.sync import register as sync
 from headway.cli.verbs.up import register as up
 
@@ -49,6 +50,7 @@ for name, group in {
     "runs": runs,
     "definitions": definitions,
     "schedules": schedules,
+    "slots": slots,
     "dead": dead,
     "broker": broker,
     "db": db,

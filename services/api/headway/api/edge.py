@@ -80,8 +80,12 @@ def query_names(dependant: Dependant) -> set[str]:
     names: set[str] = set()
     for field in dependant.query_params:
         kind = field.field_info.annotation
-        names |= set(kind.model_fields) if isinstance(kind, type) and issubclass(kind, BaseModel) else {field.alias}
+        names |= _aliases(kind) if isinstance(kind, type) and issubclass(kind, BaseModel) else {field.alias}
     return names.union(*map(query_names, dependant.dependencies))
+
+
+def _aliases(kind: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in kind.model_fields.items()}
 
 
 async def _correlated(request: Request, handle: Callable[[Request], Awaitable[Response]]) -> Response:

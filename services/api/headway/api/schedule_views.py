@@ -24,6 +24,7 @@ class Slot(BaseModel):
     decided_at: datetime
     decided_by: str
     schedule_version: int
+    calendar_versions: str
     tzdata_version: str
 
     @classmethod
@@ -39,10 +40,12 @@ class SlotRange(BaseModel):
     to_at: datetime
     decision: DecisionName
     reason: str
+    detail: str
     slots: int | None
     decided_at: datetime
     decided_by: str
     schedule_version: int
+    calendar_versions: str
     tzdata_version: str
 
     @classmethod

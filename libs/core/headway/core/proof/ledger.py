@@ -89,6 +89,7 @@ class Checked(NamedTuple):
 class Proof(NamedTuple):
     """What holds of the slots in (after, until]: that each has one decision, or what is wrong, at most 100 findings of `broken`.
 
+    `singles` were decided by themselves, `spanned` in `spans` ranges that end in the period.
     `differences` are what other zone data explains: they break nothing.  `remarks` say what could not be looked at, or only so far.
     """
 

@@ -42,13 +42,14 @@ def prove(eras: Sequence[Era], singles: Sequence[Single], spans: Sequence[Span],
     wrong += [finding for one in checks for finding in one.findings]
     findings, differences = _apart(sorted(set(wrong), key=lambda finding: (finding.at, finding.kind.value)))
     inside = [one for one in ordered if begin < one.slot_at <= end]
+    ending = [span for span in touching if begin < span.until <= end]
     return Proof(
         begin,
         end,
         sum(one.expected for one in checks),
         len(inside),
-        len(touching),
-        sum(span.slots or 0 for span in touching),
+        len(ending),
+        sum(span.slots or 0 for span in ending),
         findings[:MOST_FINDINGS],
         len(findings),
         differences[:MOST_FINDINGS],
