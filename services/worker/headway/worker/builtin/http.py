@@ -4,14 +4,17 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from urllib.parse import urlsplit, urlunsplit
 
-import httpx
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from headway.sdk.run import Run
 from headway.sdk.verdicts import PermanentError, RetryAfter
 from headway.worker.builtin.shell import Seconds, Text
+
+if TYPE_CHECKING:
+    import httpx
 
 TAIL: Final = 2_000
 WORTH_A_RETRY: Final = (408, 425, 429, 500, 502, 503, 504)
@@ -71,6 +74,8 @@ async def http(params: HttpParams, run: Run) -> dict[str, Any]:
     Raises HttpFailed when nobody answers or the answer is worth a retry, RetryAfter when the answer says when, PermanentError for any
     other answer that is not expected.
     """
+    import httpx  # a worker that sends nothing does not hold it
+
     identity = {params.token_header: str(run.token)} if params.token_header else {}
     headers = {"User-Agent": "headway", **identity, **params.headers}
     asked = {"params": params.query or None, "headers": headers, "content": params.body, "json": params.json_}
@@ -86,7 +91,7 @@ async def http(params: HttpParams, run: Run) -> dict[str, Any]:
     return judge(params, answer, _result(answer, body, truncated, time.monotonic() - began))
 
 
-def judge(params: HttpParams, answer: httpx.Response, result: dict[str, Any]) -> dict[str, Any]:
+def judge(params: HttpParams, answer: "httpx.Response", result: dict[str, Any]) -> dict[str, Any]:
     """Return the result of an answer that was expected; raises as `http` says otherwise."""
     status = answer.status_code
     if status in params.expected or (not params.expected and answer.is_success):
@@ -100,7 +105,7 @@ def judge(params: HttpParams, answer: httpx.Response, result: dict[str, Any]) ->
     raise HttpFailed(told, result)
 
 
-async def _read(answer: httpx.Response, limit: int) -> tuple[str, bool]:
+async def _read(answer: "httpx.Response", limit: int) -> tuple[str, bool]:
     """The beginning of a body, and whether there was more of it, which is not read."""
     kept = b""
     async for part in answer.aiter_bytes():
@@ -110,12 +115,12 @@ async def _read(answer: httpx.Response, limit: int) -> tuple[str, bool]:
     return kept[:limit].decode(answer.charset_encoding or "utf-8", "replace").replace("\0", "\ufffd"), len(kept) > limit
 
 
-def _result(answer: httpx.Response, body: str, truncated: bool, seconds: float) -> dict[str, Any]:
+def _result(answer: "httpx.Response", body: str, truncated: bool, seconds: float) -> dict[str, Any]:
     headers = {name: answer.headers[name] for name in SHOWN if name in answer.headers}
     return {"status": answer.status_code, "headers": headers, "body": body, "truncated": truncated, "seconds": round(seconds, 3)}
 
 
-def _retry_after(headers: httpx.Headers) -> timedelta | None:
+def _retry_after(headers: "httpx.Headers") -> timedelta | None:
     """What a Retry-After asks for (RFC 9110, 10.2.3), at most a day, by the clock of whoever answered; None when it says nothing."""
     text = headers.get("Retry-After", "").strip()
     if text.isdigit():
@@ -134,5 +139,5 @@ def _instant(text: str) -> datetime:
 
 def _shown(url: str) -> str:
     """A URL as it may be told: without what a query or a user part may hold of secrets."""
-    parts = httpx.URL(url)
-    return str(parts.copy_with(query=None, fragment=None, username=None, password=None))
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
