@@ -16,7 +16,7 @@ from headway.core.calendar.window import Calendar
 from headway.core.errors import Invalid
 from headway.core.schedule import evaluate
 from headway.core.schedule.jitter import jitter_of
-from headway.core.schedule.preview import preview
+from headway.core.schedule.preview import differences, preview
 from headway.core.schedule.rule import parse_rule
 from tests.core.examples import examples
 from tests.core.schedule import oracle
@@ -170,6 +170,19 @@ def test_a_year_that_nobody_resolved() -> None:
     """CAL-02: a preview does not guess holidays."""
     with pytest.raises(Invalid, match="is not resolved for 2026"):
         preview(parse_rule({"cron": "0 9 * * *"}), [calendar({"holiday": "DE:labor-day"})], after=NOW)
+
+
+def test_two_previews_are_compared() -> None:
+    """DEF-21: what a change adds and removes, as far as both previews reach; what moved stands on both sides."""
+    old = preview(parse_rule({"cron": "0 * * * *"}), after=NOW, count=10)
+    new = preview(parse_rule({"cron": "0,30 */2 * * *"}), after=NOW, count=10)
+    found = differences(old, new, 10)
+    assert [f"{one.slot_at:%H:%M}" for one in found.added] == ["00:30", "02:30", "04:30", "06:30", "08:30"]
+    assert [f"{one.slot_at:%H:%M}" for one in found.removed] == ["01:00", "03:00", "05:00", "07:00", "09:00"]
+    sundays = calendar({"weekdays": ["sun"], "start": "03:00", "end": "04:00", "policy": "defer"})
+    moved = differences(old, preview(parse_rule({"cron": "0 * * * *"}), [sundays], after=NOW, count=10), 10)
+    assert [one.slot_at for one in moved.added] == [one.slot_at for one in moved.removed] == [at("2026-03-01T03:00:00Z")]
+    assert differences([], new, 10).added == new
 
 
 @examples(200)

@@ -14,9 +14,9 @@ from headway.cli.verbs.definition_edits import definitions
 from headway.cli.verbs.doctor import register as doctor
 from headway.cli.verbs.imports import app as imports
 from headway.cli.verbs.init import register as init
+from headway.cli.verbs.preview import schedules
 from headway.cli.verbs.run import register as run
 from headway.cli.verbs.runs import app as runs
-from headway.cli.verbs.schedule_edits import schedules
 from headway.cli.verbs.services import register as services
 from headway.cli.verbs.slots import app as slots
 from headway.cli.verbs.sync import register as sync

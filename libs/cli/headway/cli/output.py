@@ -28,6 +28,10 @@ COLOURS: Final = {
     "updated": "yellow",
     "broken": "red",
     "holds": "green",
+    "fired": "green",
+    "deferred": "cyan",
+    "added": "green",
+    "removed": "red",
 }
 
 

@@ -111,7 +111,7 @@ async def patch_schedule(schedule_id: UUID, patch: dict[str, Any], desk: Desk, i
     async def change(tx: Tx) -> Edited:
         owner, row = await _both(tx, schedule_id, desk.who.tenant)
         require_version(row, if_match, needed=True)
-        wanted = patched(schedule_document_of(row), _without_facts(patch, row))
+        wanted = patched(schedule_document_of(row), without_facts(patch, row))
         if wanted.get("name") != row["name"]:
             raise Invalid.field("name", "cannot be changed")
         draft = parse_schedule(wanted)
@@ -195,7 +195,7 @@ async def _version(tx: Tx, owner: Row) -> tuple[str, str, int]:
     return owner["tenant"], owner["name"], owner["version"] if row is None else row["version"]
 
 
-def _without_facts(patch: Mapping[str, Any], row: Row) -> dict[str, Any]:
+def without_facts(patch: Mapping[str, Any], row: Row) -> dict[str, Any]:
     """What reading a schedule added to it may come back, and says nothing."""
     kept = {name: value for name, value in patch.items() if name not in SCHEDULE_FACTS}
     kinds = {"cron", "every", "times", "at", "after_completion", "plugin"} & kept.keys()

@@ -60,20 +60,3 @@ class SlotPage(BaseModel):
     items: list[Slot]
     ranges: list[SlotRange]
     next_cursor: str | None
-
-
-class NextSlot(BaseModel):
-    """An instant at which a schedule will fire, in UTC and in its zone."""
-
-    slot_at: datetime
-    local: str
-    zone: str
-    schedule: UUID
-    schedule_name: str
-
-
-class NextSlots(BaseModel):
-    """The next slots of a definition, earliest first, over all of its schedules."""
-
-    definition: str
-    items: list[NextSlot]

@@ -58,6 +58,23 @@ def preview(
     ]
 
 
+class Differences(NamedTuple):
+    """What fires in one preview and not in the other, each way; a slot whose run starts at another instant stands in both."""
+
+    added: list[Previewed]
+    removed: list[Previewed]
+
+
+def differences(before: Sequence[Previewed], after: Sequence[Previewed], count: int) -> Differences:
+    """Compare two previews of one period, as far as both reach: one that has `count` lines ends with its last."""
+    ends = [lines[-1].slot_at for lines in (before, after) if lines and len(lines) >= min(count, MOST)]
+    old, new = (
+        {(one.slot_at, one.effective_at): one for one in lines if one.decision != "skipped" and all(one.slot_at <= end for end in ends)}
+        for lines in (before, after)
+    )
+    return Differences([one for key, one in new.items() if key not in old], [one for key, one in old.items() if key not in new])
+
+
 def _judging(calendars: Sequence[Calendar], zone: str) -> Callable[[datetime], Verdict]:
     """What judges slots, remembering where deferrals lead: many slots of a window meet at its end."""
     look = cache(looker(calendars, zone))
