@@ -145,3 +145,12 @@ async def _done() -> None:
 
 async def _fail() -> None:
     raise Unavailable("database away")
+
+
+async def test_what_has_not_started_is_not_ready() -> None:
+    """HLT-06: while a service still loads what it needs, before its life begins, the process is not ready."""
+    life = Life("test")
+    assert not life.health.ready().ok
+    async with life:
+        assert life.health.ready().ok
+        life.stop("done")

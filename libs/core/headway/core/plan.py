@@ -61,6 +61,9 @@ def reach(schedule: ScheduleView, decided_until: datetime, now: datetime, limit:
     if now <= decided_until:
         return Reach(decided_until, [], decided_until)
     late = max(decided_until, now - schedule.grace - schedule.delay)
+    first = schedule.timeline.next(decided_until)
+    if first is not None and first > late:  # the usual case, known without counting what is late
+        late = decided_until
     slots = schedule.timeline.between(late, now, limit)
     return Reach(late, slots, slots[-1] if len(slots) == limit else now)
 

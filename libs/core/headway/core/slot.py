@@ -236,12 +236,11 @@ def decide(schedule: ScheduleView, slot_at: datetime, facts: SlotFacts, now: dat
 
 def decide_in_turn(schedule: ScheduleView, slots: Iterable[datetime], facts: SlotFacts, now: datetime) -> list[tuple[datetime, Decision]]:
     """Decide slots of one schedule one after another: a run that one of them fires is open and pending for those behind it."""
-    decided = []
+    decided: list[tuple[datetime, Decision]] = []
     for slot_at in slots:
-        decision = decide(schedule, slot_at, facts, now)
-        decided.append((slot_at, decision))
-        if decision.fires:
-            facts = after_firing(facts, slot_at)
+        if decided and decided[-1][1].fires:
+            facts = after_firing(facts, decided[-1][0])
+        decided.append((slot_at, decide(schedule, slot_at, facts, now)))
     return decided
 
 

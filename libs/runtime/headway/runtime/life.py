@@ -46,6 +46,7 @@ class Life:
         self._tasks: dict[Task[None], bool] = {}  # and whether it drains
         self._killed: list[str] = []
         self._reaper: Task[None] | None = None
+        self.health.add(f"{name}.life", self._check)
 
     def child(self, name: str, *, stopping: Event | None = None) -> "Life":
         """A life under a name of its own that shares health and clock, and the stop event unless it is to outlast its siblings."""
@@ -86,7 +87,6 @@ class Life:
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
         self._reaper = asyncio.create_task(self._reap())
-        self.health.add(f"{self.name}.life", self._check)
         self.started.set()
         log.info("service started", service=self.name)
         return self

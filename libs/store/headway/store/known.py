@@ -3,14 +3,28 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple, Self
+from functools import lru_cache
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 
-from headway.core.schedule.rule import parse_rule
+import orjson
+
+from headway.core.schedule.rule import Rule, parse_rule
 from headway.core.schedule.timeline import Timeline
 from headway.core.slot import GRACE, Misfire, MisfireKind, Overlap, OverlapKind, ScheduleView
 from headway.store.calendars import Kept
 from headway.store.tx import Row
+
+
+def rule_of(stored: Mapping[str, Any]) -> Rule:
+    """Return the rule that is stored; equal ones are one object, for many schedules say the same.  Raises Invalid."""
+    # What a plug-in makes of its parameters is its own affair: each schedule has its own.
+    return parse_rule(stored) if "plugin" in stored else _rule_of(orjson.dumps(stored))
+
+
+@lru_cache(maxsize=16384)
+def _rule_of(text: bytes) -> Rule:
+    return parse_rule(orjson.loads(text))
 
 
 class Manner(NamedTuple):
@@ -43,7 +57,7 @@ class Known:
     @classmethod
     def of(cls, row: Row, calendars: Mapping[UUID, Kept]) -> Self:
         """Read a row.  Raises Invalid when its rule cannot be understood."""
-        timeline = Timeline(parse_rule(row["rule"]), row["chained_at"])
+        timeline = Timeline(rule_of(row["rule"]), row["chained_at"])
         used = [calendars[id_] for id_ in row["calendars"] or () if id_ in calendars]
         view = ScheduleView(
             row["id"],

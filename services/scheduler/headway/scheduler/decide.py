@@ -48,8 +48,7 @@ class Decider:
         """Decide what is due, at most one batch, and say when the next look is.  Raises Unavailable."""
         due = self.cache.due(self.clock.now() + A_MOMENT, self.knobs.batch)
         mine = await self._mine(due) if due else []
-        found = await self._decide_together(mine) if mine else 0
-        return self._sleep(found)
+        return self._sleep(await self._decide_together(mine) if mine else 0)
 
     async def _mine(self, due: Sequence[Known]) -> list[Known]:
         """Leave to other schedulers what is theirs, and return the rest, with what they have been left and did not decide."""

@@ -23,7 +23,7 @@ _FIRST: Final = UUID(int=0)
 class Refresh:
     """Reads what changed since the last read.  A failed read leaves the cache usable: whatever is old in it decides nothing.
 
-    `saw_now` is told the database's instant at the start of each read.
+    `saw_now` is told the database's instant at the start of each read; `definitions` says to how many the schedules belonged at its end.
     """
 
     def __init__(self, database: Database, cache: Schedules, saw_now: Callable[[datetime], None] = lambda now: None) -> None:
@@ -31,6 +31,7 @@ class Refresh:
         self.cache = cache
         self.saw_now = saw_now
         self.refreshed_at: datetime | None = None
+        self.definitions = 0
         self._broken: dict[UUID, int] = {}  # and their versions: they are left out until they are saved again
 
     async def run(self) -> int:
@@ -42,7 +43,8 @@ class Refresh:
             read = await (self._read_all(tx) if anew else self._read_changed(tx))
             read += await self._reconcile(tx)
             self.refreshed_at = tx.now
-        SCHEDULER_DEFINITIONS.set(self.cache.definitions())
+        self.definitions = self.cache.definitions()
+        SCHEDULER_DEFINITIONS.set(self.definitions)
         return read
 
     async def reread(self, ids: Sequence[UUID]) -> None:

@@ -46,6 +46,7 @@ class Scheduler:
 
     async def run(self, life: Life) -> None:
         """Schedule until `life` is asked to stop.  Listening comes before loading, so that no change falls between."""
+        life.health.add("scheduler", self.check)
         consumer = await self.broker.listen(DEFINITION_CHANGED)
         self.clock.read(await self.membership.join())
         await self.refresh_once()
@@ -56,7 +57,6 @@ class Scheduler:
             life.start_loop("refresh", self.refresh_once, timedelta(seconds=self.knobs.refresh_seconds), wake=self.refresh_wake)
             life.start_loop("decide", self.decider.step, timedelta(seconds=self.knobs.longest_sleep_seconds), wake=self.decide_wake)
             life.start_loop("chain", self.chain_once, timedelta(seconds=self.knobs.refresh_seconds), wake=self.chain_wake)
-            life.health.add("scheduler", self.check)
             watch_broker(life, self.broker)
             await self.reactions.start(life)
         await self.announcer.flush()
@@ -92,11 +92,11 @@ class Scheduler:
         return read
 
     def check(self) -> tuple[bool, Mapping[str, Any]]:
-        """Whether the cache is loaded, with the scheduler's figures."""
+        """Whether the cache is loaded, with the scheduler's figures; asked from another thread."""
         read, refreshed = self.clock.last_read, self.refresh.refreshed_at
         return refreshed is not None, {
             "is_running": True,
-            "loaded_definitions": self.cache.definitions(),
+            "loaded_definitions": self.refresh.definitions,
             "loaded_schedules": len(self.cache),
             "schedulers": len(self.membership.members),
             "last_check_at": read.isoformat() if read else None,
