@@ -248,3 +248,22 @@ def test_an_ask_carries_its_options() -> None:
     assert fields(lambda: job.ask(unique_while="ever")) == ["unique_while"]  # type: ignore[arg-type]  # what a person may write
     assert app.ask("elsewhere", payload="raw \x00").payload == b"raw \x00"
     assert app.ask("elsewhere", {"a": 1}).params == '{"a":1}'
+
+
+def test_jobs_and_schedules_name_calendars_or_carry_one() -> None:
+    """CAL-06: a job's calendars are those of its schedules; a schedule may have its own; bad windows are named under the job."""
+    app = Headway()
+    nights = {"windows": [{"weekdays": ["mon"], "start": "22:00", "end": "06:00", "policy": "defer"}]}
+
+    @app.job(
+        calendars=["quiet"], schedule=[every("1h", name="a"), every("1h", name="b", calendars=[]), every("1h", name="c", calendar=nights)]
+    )
+    def job() -> None: ...
+
+    [draft] = app.drafts()
+    assert draft.calendars == ("quiet",)
+    assert [(one.calendars, len(one.calendar)) for one in draft.schedules] == [(None, 0), ((), 0), (None, 1)]
+
+    def bad() -> None: ...
+
+    assert fields(lambda: Headway().job(calendar={"windows": [{}]})(bad)) == ["bad.calendar.windows[0]"]

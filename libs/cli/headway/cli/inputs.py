@@ -102,8 +102,8 @@ def read_text(file: str) -> str:
         raise Invalid.field("FILE", f"{file} is not UTF-8") from None
 
 
-def read_document(file: str) -> dict[str, Any]:
-    """Return the document of a YAML or JSON file.  Raises Invalid, with the line of what cannot be read."""
+def read_document(file: str, of: str = "definitions") -> dict[str, Any]:
+    """Return the document of a YAML or JSON file, which holds things of a kind.  Raises Invalid, with the line of what cannot be read."""
     import yaml
 
     try:
@@ -111,7 +111,7 @@ def read_document(file: str) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise Invalid.field("FILE", f"{file} is neither YAML nor JSON: {' '.join(str(error).split())}") from None
     if not isinstance(document, dict):
-        raise Invalid.field("FILE", f"{file} must hold a mapping with `definitions`")
+        raise Invalid.field("FILE", f"{file} must hold a mapping with `{of}`")
     return document
 
 

@@ -27,7 +27,8 @@ class JobOptions(TypedDict, total=False):
     """What a job may say of itself.
 
     `timeout` zero is the platform's longest; `process` runs the handler in a process of its own, `memory_limit` in bytes bounds its
-    address space; limits of 0 are off; `retention_days` 0 keeps finished runs for ever.
+    address space; limits of 0 are off; `retention_days` 0 keeps finished runs for ever.  `calendars`, by name, and `calendar`, a
+    document `{"windows": [...]}`, are for schedules that have none of their own.
     """
 
     name: str
@@ -44,6 +45,8 @@ class JobOptions(TypedDict, total=False):
     max_runs_per_hour: int
     over_limit: Literal["hold", "refuse"]
     overlap: Literal["skip", "delay", "allow", "cancel_previous"]
+    calendars: Sequence[str]
+    calendar: Mapping[str, Any]
     retention_days: int
     watch: Mapping[str, Any]
     enabled: bool

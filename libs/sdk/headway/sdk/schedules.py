@@ -7,7 +7,10 @@ from typing import Any, Literal, TypedDict, Unpack
 
 
 class ScheduleOptions(TypedDict, total=False):
-    """What every schedule may say beside its rule."""
+    """What every schedule may say beside its rule.
+
+    `calendars` are names, `calendar` is a document `{"windows": [...]}` of its own; without both it goes by those of the job.
+    """
 
     name: str
     params: Any
@@ -20,6 +23,8 @@ class ScheduleOptions(TypedDict, total=False):
     misfire: Literal["skip", "run_once", "run_all"]
     misfire_max_age: timedelta
     misfire_limit: int
+    calendars: Sequence[str]
+    calendar: Mapping[str, Any]
     description: str
     owner: str
     allowed_delay: timedelta

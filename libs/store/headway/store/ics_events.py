@@ -148,7 +148,7 @@ class _Starts:
         counted, until = _first(rule.get("COUNT")), _first(rule.get("UNTIL"))
         last = self._last if until is None else min(self._last, _until(until, self._event.zone))
         self.goes_on = self.goes_on or (counted is None and last == self._last)
-        text = vRecur({name: value for name, value in rule.items() if name not in ("COUNT", "UNTIL")}).to_ical().decode()  # type: ignore[no-untyped-call]
+        text = vRecur({name: value for name, value in rule.items() if name not in ("COUNT", "UNTIL")}).to_ical().decode()  # type: ignore[no-untyped-call]  # its stub does not say
         try:
             # With an end, a rule that matches nothing any more ends, too.
             found = rrulestr(text, dtstart=start).replace(until=last)  # type: ignore[union-attr]  # one line is one rule, never a set

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, Field, GetJsonSchemaHandler
@@ -31,6 +31,43 @@ _SCHEDULE_FACTS: Final = (
     "updated_at",
 )
 Overlap = Literal["skip", "delay", "allow", "cancel_previous"]
+
+
+@dataclass(frozen=True)
+class Like:
+    """Marks a body that `headway.core.draft` reads, so that its contract shows this model; the model itself checks nothing."""
+
+    model: type[BaseModel]
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the model's schema in the place of a mapping's."""
+        return handler(self.model.__pydantic_core_schema__)
+
+
+class DateRange(BaseModel):
+    """Days from one to another, both included; without `to` the one day."""
+
+    from_: str = Field(alias="from")
+    to: str | None = None
+
+
+class WindowDocument(BaseModel):
+    """A window: the days that it is open on, by one of four, its local times (whole days without), and what it does to a slot."""
+
+    weekdays: list[str | int] | None = None
+    dates: DateRange | None = None
+    month_days: list[int | Literal["last"]] | None = None
+    holiday: str | None = Field(None, description="A holiday such as US:labor-day or DE-BE:labor-day.")
+    start: str | None = None
+    end: str | None = None
+    all_day: bool | None = None
+    policy: Literal["skip", "defer"] = "skip"
+
+
+class InlineCalendar(BaseModel):
+    """Windows that belong to what carries them."""
+
+    windows: list[Annotated[dict[str, Any], Like(WindowDocument)]]
 
 
 class ScheduleDocument(BaseModel):
@@ -62,6 +99,8 @@ class ScheduleDocument(BaseModel):
     misfire_limit: int = 100
     overlap: Overlap = "skip"
     overlap_max: int = 2
+    calendars: list[str] | None = Field(None, description="Names of calendars; null, without a calendar of its own: the definition's.")
+    calendar: InlineCalendar | None = None
     parameters: dict[str, Any] = {}
     allowed_delay: Span = None
     retry_horizon: Span = None
@@ -149,6 +188,8 @@ class DefinitionFields(BaseModel):
     retention_days: int = Field(30, description="Days that finished runs are kept; 0: for ever.")
     overlap: Overlap = "skip"
     watch: WatchDocument | None = None
+    calendars: list[str] = Field([], description="Names of calendars for schedules that name none.")
+    calendar: InlineCalendar | None = None
     enabled: bool = True
 
 
@@ -222,17 +263,6 @@ class LatestRuns(BaseModel):
     latest: Run | None = None
     succeeded: Run | None = None
     failed: Run | None = None
-
-
-@dataclass(frozen=True)
-class Like:
-    """Marks a body that `headway.core.draft` reads, so that its contract shows this model; the model itself checks nothing."""
-
-    model: type[BaseModel]
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Return the model's schema in the place of a mapping's."""
-        return handler(self.model.__pydantic_core_schema__)
 
 
 def _facts(row: Row) -> dict[str, Any]:

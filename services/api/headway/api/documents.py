@@ -74,12 +74,17 @@ def document_of(row: Row, schedules: Sequence[Row]) -> dict[str, Any]:
         "backoff": _backoff(row["backoff"]),
         "watch": _watch(row["watch"]),
         "schedules": [schedule_document_of(one) for one in schedules],
+        **_calendars(row),
     }
 
 
 def schedule_document_of(row: Row) -> dict[str, Any]:
     """Return the document that would make a schedule what its row says."""
-    return {name: row[name] for name in SCHEDULE_PLAIN} | {name: span_text(row[name]) for name in SCHEDULE_SPANS} | dict(row["rule"])
+    plain = {name: row[name] for name in SCHEDULE_PLAIN} | {name: span_text(row[name]) for name in SCHEDULE_SPANS}
+    chosen = _calendars(row)
+    if row["calendars"] is None or (chosen["calendar"] and not chosen["calendars"]):
+        chosen["calendars"] = None
+    return plain | dict(row["rule"]) | chosen
 
 
 def parse(document: Mapping[str, Any], tenant: str, path: str = "") -> DefinitionDraft:
@@ -156,6 +161,13 @@ def _parameter_problems(draft: DefinitionDraft, path: str) -> list[Problem]:
         given = merged(draft.parameters, schedule.parameters)
         problems += problems_of(given, draft.parameter_spec, f"{inside}schedules[{index}].parameters")
     return problems
+
+
+def _calendars(row: Row) -> dict[str, Any]:
+    """The calendars of a row: shared ones by name, an inline one by its windows."""
+    used = row["used"] or []
+    inline = next(({"windows": one["windows"]} for one in used if one["windows"] is not None), None)
+    return {"calendars": [one["name"] for one in used if one["windows"] is None], "calendar": inline}
 
 
 def _backoff(kept: Mapping[str, Any]) -> dict[str, Any] | None:

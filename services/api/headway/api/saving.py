@@ -122,7 +122,7 @@ def etag(version: int) -> str:
     return f'"{version}"'
 
 
-def require_version(row: Row | None, if_match: str | None, *, needed: bool) -> None:
+def require_version(row: Row | None, if_match: str | None, *, needed: bool, what: str = "definition") -> None:
     """Raise Conflict unless the caller builds on the version that stands; one that is not `needed` may be left out."""
     if if_match is None:
         if needed:
@@ -131,7 +131,7 @@ def require_version(row: Row | None, if_match: str | None, *, needed: bool) -> N
     tags = {tag.strip().removeprefix("W/") for tag in if_match.split(",")}
     if row is None or not tags & {etag(row["version"]), "*"}:
         standing = "it does not exist" if row is None else f"it is at version {row['version']}"
-        raise Conflict(f"If-Match: the definition has changed: {standing}", code=PRECONDITION_FAILED)
+        raise Conflict(f"If-Match: the {what} has changed: {standing}", code=PRECONDITION_FAILED)
 
 
 def announce(announcer: Announcer, outcome: Outcome, tenant: str) -> None:
