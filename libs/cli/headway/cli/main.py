@@ -8,6 +8,7 @@ import typer
 from headway.cli.output import Format, Output
 from headway.cli.root import Root, example, tell_of_crash
 from headway.cli.verbs.broker import app as broker
+from headway.cli.verbs.calendars import app as calendars
 from headway.cli.verbs.db import app as db
 from headway.cli.verbs.dead import app as dead
 from headway.cli.verbs.definition_edits import definitions
@@ -51,6 +52,7 @@ for name, group in {
     "definitions": definitions,
     "schedules": schedules,
     "slots": slots,
+    "calendars": calendars,
     "dead": dead,
     "broker": broker,
     "db": db,

@@ -8,7 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
-from headway.api import broker, definitions, doctor, previews, probes, proofs, runs, schedule_edits, schedules, sessions
+from headway.api import broker, calendars, definitions, doctor, previews, probes, proofs, runs, schedule_edits, schedules, sessions
 from headway.api.problems import MEDIA_TYPE, ProblemDetails, answer
 
 # The next slots of a definition lie below its name, and a name may hold slashes: the longer path has to be tried first.
@@ -19,6 +19,7 @@ ROUTERS: Final = (
     schedule_edits.router,
     schedules.router,
     definitions.router,
+    calendars.router,
     sessions.router,
     broker.router,
     doctor.router,
