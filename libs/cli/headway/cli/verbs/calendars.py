@@ -114,7 +114,8 @@ def import_(
     if output.json:
         output.document(answer)
     else:
-        output.say(f"{name}: {len(answer['windows'])} windows, {answer['description']}, version {answer['version']}")
+        count = len(answer["windows"])
+        output.say(f"{name}: {count} window{'' if count == 1 else 's'}, {answer['description']}, version {answer['version']}")
 
 
 def row_of(window: Mapping[str, Any]) -> dict[str, Any]:
