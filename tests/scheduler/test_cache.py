@@ -53,3 +53,35 @@ def test_the_heap_does_not_grow_with_decisions() -> None:
     for minute in range(10_000):
         cache.put(known(1, "1m", NOON + timedelta(minutes=minute)))
     assert len(cache._heap) < 2_000
+
+
+def test_what_was_left_is_due_again() -> None:
+    """A slot that was left to another scheduler is looked at again when the time for that has come, and was left until it is put."""
+    cache, later = Schedules(), NOON + timedelta(minutes=1, milliseconds=500)
+    cache.put(known(1, "1m"))
+    cache.put(known(2, "1h"))
+    cache.leave(UUID(int=1), later)
+    assert cache.next_due() == later
+    assert cache.due(later - timedelta(milliseconds=1), 10) == []
+    assert [one.id.int for one in cache.due(later, 10)] == [1]
+    assert cache.was_left(UUID(int=1))
+    cache.put(known(1, "1m"))
+    assert not cache.was_left(UUID(int=1))
+    assert cache.next_due() == NOON + timedelta(minutes=1)
+
+
+def test_nothing_is_due_twice_at_once() -> None:
+    """A schedule whose next look went away from an instant and came back is due once (BB-035)."""
+    cache = Schedules()
+    for _ in range(3):
+        cache.put(known(1, "1m"))
+        cache.leave(UUID(int=1), NOON + timedelta(minutes=1, seconds=1))
+    cache.put(known(1, "1m"))
+    assert len(cache.due(NOON + timedelta(minutes=2), 10)) == 1
+
+
+def test_leaving_what_is_gone_changes_nothing() -> None:
+    """A schedule that was removed meanwhile cannot be left to anybody."""
+    cache = Schedules()
+    cache.leave(UUID(int=1), NOON)
+    assert cache.next_due() is None

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-import asyncpg
 import pytest
 
+from headway.core.errors import Invalid
 from headway.core.slot import DecisionKind
 from headway.store import slots
 from headway.store.slots import RangeRecord, SlotRecord
@@ -43,10 +43,10 @@ async def test_a_slot_is_decided_once(scene: Scene) -> None:
     async with scene.database.begin() as tx:
         await slots.record(tx, [fired(AT)], actor="a", tzdata="")
         await slots.record_ranges(tx, [stretch], actor="a", tzdata="")
-    with pytest.raises(asyncpg.UniqueViolationError):
+    with pytest.raises(Invalid, match="recorded already"):
         async with scene.database.begin() as tx:
             await slots.record(tx, [fired(AT)], actor="b", tzdata="")
-    with pytest.raises(asyncpg.UniqueViolationError):
+    with pytest.raises(Invalid, match="recorded already"):
         async with scene.database.begin() as tx:
             await slots.record_ranges(tx, [stretch], actor="b", tzdata="")
 

@@ -42,6 +42,15 @@ def translated() -> Iterator[None]:
         raise Unavailable(f"database: {error or type(error).__name__}") from error
 
 
+@contextmanager
+def new_to(what: str) -> Iterator[None]:
+    """Turn the driver's way of saying that a key is there already into Invalid, which names the key."""
+    try:
+        yield
+    except asyncpg.UniqueViolationError as error:
+        raise Invalid.field(what, f"is recorded already: {error.detail}", code="recorded_already") from error
+
+
 def retrying() -> AsyncRetrying:
     """Return the policy for a transaction that was contested once: four more tries with full jitter up to 200 ms."""
     return AsyncRetrying(

@@ -14,6 +14,7 @@ from headway.core.slot import Decision, Start
 from headway.store import gates
 from headway.store.cancel import cancel
 from headway.store.enqueue import Accepted, create
+from headway.store.faults import new_to
 from headway.store.gates import Placed
 from headway.store.schema import run
 from headway.store.statement import array, const, given, statement
@@ -43,11 +44,15 @@ class Fired(NamedTuple):
 
 
 async def fire(tx: Tx, wanted: Sequence[tuple[Ask, Decision]]) -> Fired:
-    """Make the runs of slots that fired; runs that have to give way to them get the wish to end."""
+    """Make the runs of slots that fired; runs that have to give way to them get the wish to end.
+
+    Raises Invalid when there is a run of such a slot already.
+    """
     if not wanted:
         return Fired({}, [], [])
     wished = await _make_room(tx, sorted({ask.schedule for ask, decision in wanted if decision.cancels and ask.schedule is not None}))
-    made = [_accepted(one) for one in await create(tx, [ask for ask, _ in wanted])]
+    with new_to("run"):
+        made = [_accepted(one) for one in await create(tx, [ask for ask, _ in wanted])]
     await _gate(tx, [one.id for one, (_, decision) in zip(made, wanted, strict=True) if decision.gated])
     held = {one.id: CAUSES[decision.start] for one, (_, decision) in zip(made, wanted, strict=True) if decision.start in CAUSES}
     if held:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import BigInteger, Integer, SmallInteger, Text, Uuid, insert, or_, select
 
+from headway.store.faults import new_to
 from headway.store.schema import slot, slot_range
 from headway.store.statement import INSTANT, given, param, statement
 from headway.store.tx import Row, Tx
@@ -90,17 +91,19 @@ LIST_RANGES: Final = statement(
 
 
 async def record(tx: Tx, records: Sequence[SlotRecord], *, actor: str, tzdata: str) -> None:
-    """Append decisions.  A slot that was decided before is a UniqueViolation: the compare-and-set stands before this."""
+    """Append decisions.  Raises Invalid when a slot was decided before: the compare-and-set stands in front of this."""
     if records:
         columns = [list(column) for column in zip(*records, strict=True)]
-        await tx.execute(RECORD, **dict(zip(SlotRecord._fields, columns, strict=True)), now=tx.now, actor=actor, tzdata=tzdata)
+        with new_to("slot"):
+            await tx.execute(RECORD, **dict(zip(SlotRecord._fields, columns, strict=True)), now=tx.now, actor=actor, tzdata=tzdata)
 
 
 async def record_ranges(tx: Tx, records: Sequence[RangeRecord], *, actor: str, tzdata: str) -> None:
-    """Append decisions for whole stretches."""
+    """Append decisions for whole stretches.  Raises Invalid when one that begins at the same instant was decided before."""
     if records:
         columns = [list(column) for column in zip(*records, strict=True)]
-        await tx.execute(RECORD_RANGES, **dict(zip(RangeRecord._fields, columns, strict=True)), now=tx.now, actor=actor, tzdata=tzdata)
+        with new_to("slot range"):
+            await tx.execute(RECORD_RANGES, **dict(zip(RangeRecord._fields, columns, strict=True)), now=tx.now, actor=actor, tzdata=tzdata)
 
 
 async def listed(tx: Tx, schedule_id: UUID, *, before: datetime | None = None, limit: int = 50) -> Sequence[Row]:

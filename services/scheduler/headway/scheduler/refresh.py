@@ -32,6 +32,7 @@ class Refresh:
         self.saw_now = saw_now
         self.refreshed_at: datetime | None = None
         self.definitions = 0
+        self.page = PAGE
         self._broken: dict[UUID, int] = {}  # and their versions: they are left out until they are saved again
 
     async def run(self) -> int:
@@ -70,7 +71,7 @@ class Refresh:
 
     async def _read_all(self, tx: Tx) -> int:
         after, read = _FIRST, 0
-        while rows := await advance.load_page(tx, after, PAGE):
+        while rows := await advance.load_page(tx, after, self.page):
             await self._take(tx, rows)
             after, read = rows[-1]["id"], read + len(rows)
         return read
@@ -103,8 +104,8 @@ class Refresh:
         return await self._read(tx, other)
 
     async def _read(self, tx: Tx, ids: Sequence[UUID]) -> int:
-        for first in range(0, len(ids), PAGE):
-            page = ids[first : first + PAGE]
+        for first in range(0, len(ids), self.page):
+            page = ids[first : first + self.page]
             rows = [row for row in await advance.load(tx, ids=page) if row["live"]]
             self._forget(set(page) - {row["id"] for row in rows})
             await self._take(tx, rows)

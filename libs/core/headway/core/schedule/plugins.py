@@ -12,6 +12,8 @@ from headway.core.errors import Conflict, Invalid, Problem
 FAR: Final = timedelta(days=8 * 365 + 2 + 1)
 COUNTED: Final = 100_000
 _TICK: Final = timedelta(microseconds=1)
+# What code raises that is wrong: it is the plug-in's fault, and no reason for others to stop.
+FAULTS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 _EARLIEST: Final = datetime(10, 1, 1, tzinfo=UTC)
 
 
@@ -48,14 +50,19 @@ def make_source(name: str, parameters: Mapping[str, Any]) -> SlotSource:
         return factory(parameters)
     except Invalid as error:
         raise Invalid([Problem(_path(problem.field), problem.message) for problem in error.problems]) from None
+    except FAULTS as error:
+        raise _failed(error) from error
 
 
 def following(source: SlotSource, after: datetime) -> datetime | None:
-    """Return the first slot after `after`; raises Invalid on `plugin` for an answer that does not lie ahead."""
-    first = _checked(source.first(), None)
-    if first is None or first > after:
-        return first
-    return _checked(source.next(after), after)
+    """Return the first slot after `after`; raises Invalid on `plugin` for an answer that does not lie ahead, and for an error."""
+    try:
+        first = _checked(source.first(), None)
+        if first is None or first > after:
+            return first
+        return _checked(source.next(after), after)
+    except FAULTS as error:
+        raise _failed(error) from error
 
 
 def preceding(source: SlotSource, before: datetime) -> datetime | None:
@@ -87,6 +94,10 @@ def _checked(slot: datetime | None, after: datetime | None) -> datetime | None:
     if slot.tzinfo is None or (after is not None and slot <= after):
         raise Invalid.field("plugin", f"answered {slot.isoformat()}, which is not an instant behind the one that it was asked about")
     return slot.astimezone(UTC)
+
+
+def _failed(error: Exception) -> Invalid:
+    return Invalid.field("plugin", f"failed with {type(error).__name__}: {error}")
 
 
 def _path(field: str) -> str:
