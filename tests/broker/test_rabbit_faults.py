@@ -1,6 +1,7 @@
 """What the RabbitMQ adapter does when the broker goes, comes back, or takes something away."""
 
 import asyncio
+from asyncio import Event
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from secrets import token_hex
@@ -8,8 +9,12 @@ from time import monotonic
 
 import aio_pika
 import pytest
+from aio_pika.abc import AbstractConnection
+from aio_pika.exceptions import AMQPError
 
 from headway.broker import Broker, Receipt, connect
+from headway.broker.counts import BrokerCounts
+from headway.broker.rabbit.link import Link
 from headway.broker.topology import Topology
 from headway.core.errors import Invalid, Unavailable
 from headway.messages.channels import DEFINITION_CHANGED
@@ -204,3 +209,22 @@ async def test_everything_comes_back_on_an_empty_broker(rabbit_node: RabbitNode,
     assert await broker.publish(sent) is Receipt.CONFIRMED
     assert bodies(await receive(consumer, 1)) == [sent.body]
     await broker.close()
+
+
+async def test_a_link_that_is_stopped_amid_a_question_stops(broker_url: str) -> None:
+    """A driver that answers its own cancellation with an error of the broker is not taken for an outage: nothing connects again."""
+    entered = Event()
+
+    async def furnish(connection: AbstractConnection, lost: Event) -> None:
+        entered.set()
+        try:
+            await Event().wait()
+        except asyncio.CancelledError as error:
+            raise AMQPError("the call was cancelled") from error
+
+    link = Link(broker_url, "stopped", furnish, BrokerCounts())
+    link.start()
+    await entered.wait()
+    async with asyncio.timeout(5):
+        await link.stop()
+    assert not link.up

@@ -13,7 +13,7 @@ from pamqp.common import FieldTable
 from yarl import URL
 
 from headway.broker.counts import BrokerCounts
-from headway.broker.rabbit.faults import answered, for_ever
+from headway.broker.rabbit.faults import answered, asked_to_end, for_ever
 from headway.core.errors import Invalid, Unavailable
 
 log = logging.getLogger(__name__)
@@ -22,6 +22,7 @@ HEARTBEAT: Final = 10
 CONNECT_SECONDS: Final = 10.0
 FURNISH_SECONDS: Final = 30.0
 CLOSE_SECONDS: Final = 2.0
+STOP_SECONDS: Final = 10.0
 STEADY_SECONDS: Final = 5.0
 """A connection that lived this long is made again at once; one that did not, with growing waits."""
 
@@ -77,7 +78,7 @@ class Link:
         """Close the connection for good, within seconds."""
         if self._keeper is not None:
             self._keeper.cancel()
-            await asyncio.wait([self._keeper])
+            await asyncio.wait([self._keeper], timeout=STOP_SECONDS)
 
     async def _keep(self) -> None:
         while True:
@@ -85,6 +86,8 @@ class Link:
 
     async def _live(self) -> None:
         """Connect and stay until the connection is lost.  Raises when that was too soon to come back without waiting."""
+        if asked_to_end():  # a driver that is cancelled amid a question may answer with an error of its own, which looks like an outage
+            raise asyncio.CancelledError
         connection = await self._connect()
         began = asyncio.get_running_loop().time()
         lost = Event()
