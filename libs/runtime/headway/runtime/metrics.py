@@ -69,6 +69,7 @@ SCHEDULER_REFRESH: Final = _counter("headway.scheduler.refresh", "Refreshes of t
 SCHEDULER_REFRESH_DURATION: Final = _seconds("headway.scheduler.refresh_duration", "How long a refresh took.")
 SCHEDULER_DECISIONS: Final = _counter("headway.scheduler.decisions", "Slots decided, by decision and reason.", "decision", "reason")
 SCHEDULER_SLOT_LATENESS: Final = _seconds("headway.scheduler.slot_lateness", "From a slot's effective instant to its decision.")
+SCHEDULER_DELAYED: Final = _counter("headway.scheduler.delayed", "Slots that fired later than their schedule allows.")
 SCHEDULER_CONFLICTS: Final = _counter("headway.scheduler.conflicts", "Slots that another scheduler had decided first.")
 
 REACTION_HANDLED: Final = _counter("headway.reaction.handled", "Reactions worked off, by result: done, failed or parked.", "kind", "result")

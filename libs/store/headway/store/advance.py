@@ -32,6 +32,7 @@ _LOADED: Final = (
     schedule.c.misfire_max_age,
     schedule.c.misfire_limit,
     schedule.c.overlap_max,
+    schedule.c.allowed_delay,
     schedule.c.decided_until,
     schedule.c.chained_at,
     schedule.c.updated_at,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 from uuid import UUID
@@ -53,6 +53,7 @@ class Known:
     view: ScheduleView
     calendar_versions: str = ""
     updated_at: datetime | None = None
+    allowed_delay: timedelta | None = None
 
     @classmethod
     def of(cls, row: Row, calendars: Mapping[UUID, Kept]) -> Self:
@@ -79,6 +80,7 @@ class Known:
             view,
             ", ".join(f"{one.calendar.name} {one.calendar.version}" for one in used),
             row["updated_at"],
+            row["allowed_delay"],
         )
 
     def decided(self, until: datetime, chained_at: datetime | None) -> "Known":

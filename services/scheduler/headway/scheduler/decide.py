@@ -10,10 +10,11 @@ import structlog
 
 from headway.broker import hints
 from headway.broker.announcer import Announcer
+from headway.core.durations import format_duration
 from headway.core.errors import Conflict, Invalid, NotFound
 from headway.messages import RunCancel
 from headway.runtime.loops import Next
-from headway.runtime.metrics import SCHEDULER_CONFLICTS, SCHEDULER_DECISIONS, SCHEDULER_SLOT_LATENESS
+from headway.runtime.metrics import SCHEDULER_CONFLICTS, SCHEDULER_DECISIONS, SCHEDULER_DELAYED, SCHEDULER_SLOT_LATENESS
 from headway.runtime.settings.groups import SchedulerGroup
 from headway.scheduler.clock import DatabaseClock
 from headway.scheduler.membership import Membership
@@ -91,7 +92,7 @@ class Decider:
         if decided.conflicts:
             SCHEDULER_CONFLICTS.inc(len(decided.conflicts))
             await self.refresh.reread(decided.conflicts)
-        _measure(decided)
+        measure(decided)
         return decided
 
     def _announce(self, decided: Decided) -> None:
@@ -104,13 +105,29 @@ class Decider:
         return Next(found, sleep=None if due is None else max(timedelta(), due - self.clock.now()))
 
 
-def _measure(decided: Decided) -> None:
+def measure(decided: Decided) -> None:
+    """Count what was decided, and tell of what went wrong or was late."""
     counts = Counter(_label(verdict) for verdict in decided.verdicts)
     for (decision, reason), count in counts.items():
         SCHEDULER_DECISIONS.labels(decision, reason).inc(count)
     for definition, schedule, slot_at, faults in decided.faults:
         log.warning("templates were kept as written", definition=definition, schedule=schedule, slot_at=slot_at, faults=faults)
+    for verdict, late in _delayed(decided):
+        SCHEDULER_DELAYED.inc()
+        log.warning(
+            "slot fired later than allowed",
+            definition=verdict.known.definition,
+            schedule=verdict.known.name,
+            slot_at=verdict.slot_at,
+            late=format_duration(late),
+        )
     SCHEDULER_SLOT_LATENESS.observe_many(_lateness(decided.verdicts, decided.at))
+
+
+def _delayed(decided: Decided) -> list[tuple[Verdict, timedelta]]:
+    """Slots that fired later than their schedule allows, with how late they were: what their owner wants to hear of (DEF-19)."""
+    late = [(one, decided.at - one.decision.effective_at) for one in decided.verdicts if one.decision.fires]
+    return [(one, by) for one, by in late if one.known.allowed_delay is not None and by > one.known.allowed_delay]
 
 
 def _label(verdict: Verdict) -> tuple[str, str]:
