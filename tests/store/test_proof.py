@@ -7,7 +7,7 @@ import pytest
 
 from headway.core.definition import DefinitionDraft
 from headway.core.proof.ledger import Kind
-from headway.store import catalogue, chaining, proof, reactions
+from headway.store import catalogue, chaining, in_force, proof, reactions
 from headway.store.known import Manner
 from headway.store.proof import Proven
 from headway.store.reactions import Kind as Reaction
@@ -20,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 async def proven(ledger: Ledger, after: datetime | None = None, until: datetime | None = None, limit: int = 1000) -> Proven:
     """The proof of the ledger's schedule."""
     async with ledger.scene.database.begin() as tx:
-        known = await proof.history(tx, ledger.schedule)
+        known = await in_force.history(tx, ledger.schedule)
         assert known is not None
         return await proof.prove(tx, ledger.schedule, known, after=after, until=until, limit=limit)
 
@@ -103,7 +103,7 @@ async def test_a_deleted_schedule_is_proven_to_its_end(scene: Scene) -> None:
     assert (found.holds, found.expected) == (True, 10)
     assert found.until < START + 11 * MINUTE
     async with scene.database.begin() as tx:
-        assert await proof.history(tx, UUID(int=5)) is None
+        assert await in_force.history(tx, UUID(int=5)) is None
 
 
 async def test_backfilled_slots_stand_apart(scene: Scene) -> None:

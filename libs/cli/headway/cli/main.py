@@ -7,6 +7,7 @@ import typer
 
 from headway.cli.output import Format, Output
 from headway.cli.root import Root, example, tell_of_crash
+from headway.cli.verbs.backfill import schedules
 from headway.cli.verbs.broker import app as broker
 from headway.cli.verbs.calendars import app as calendars
 from headway.cli.verbs.db import app as db
@@ -15,7 +16,6 @@ from headway.cli.verbs.definition_edits import definitions
 from headway.cli.verbs.doctor import register as doctor
 from headway.cli.verbs.imports import app as imports
 from headway.cli.verbs.init import register as init
-from headway.cli.verbs.preview import schedules
 from headway.cli.verbs.run import register as run
 from headway.cli.verbs.runs import app as runs
 from headway.cli.verbs.services import register as services

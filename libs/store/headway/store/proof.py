@@ -5,19 +5,17 @@ What is decided does not change, and a decision commits together with `decided_u
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Integer, Text, Uuid, exists, func, literal_column, select
 
-from headway.core.errors import Invalid
-from headway.core.proof.ledger import After, Era, Proof, Single, Span
+from headway.core.proof.ledger import After, Proof, Single, Span
 from headway.core.proof.prove import prove as decide
-from headway.core.schedule.rule import parse_rule
 from headway.core.schedule.zones import tzdata_version
 from headway.core.slot import DecisionKind, Reason
-from headway.store.schema import backfill, run, run_done, schedule, schedule_version, slot, slot_range
+from headway.store.in_force import History
+from headway.store.schema import backfill, run, run_done, slot, slot_range
 from headway.store.statement import INSTANT, const, param, statement
 from headway.store.tx import Row, Tx
 
@@ -25,19 +23,6 @@ MOST_SLOTS: Final = 20_000
 MOST_BACKFILLS: Final = 1000
 _of, _after, _until = param("of", Uuid), param("after", INSTANT), param("until", INSTANT)
 _NOTHING: Final = literal_column("''", Text)
-DECIDED: Final = statement("proof_decided", select(schedule.c.decided_until).where(schedule.c.id == _of))
-VERSIONS: Final = statement(
-    "proof_versions",
-    select(
-        schedule_version.c.version,
-        schedule_version.c.from_at,
-        schedule_version.c.rule,
-        schedule_version.c.ended,
-        schedule_version.c.tenant,
-    )
-    .where(schedule_version.c.schedule == _of)
-    .order_by(schedule_version.c.version),
-)
 _elsewhere = func.coalesce(func.nullif(slot.c.tzdata_version, param("tzdata", Text)), _NOTHING)
 _own = (slot.c.schedule == _of, slot.c.slot_at > _after, slot.c.slot_at <= _until)
 SLOTS: Final = statement(
@@ -78,14 +63,6 @@ BACKFILLED: Final = statement(
 _BEGINNING: Final = datetime(1, 1, 1, tzinfo=UTC)
 
 
-class History(NamedTuple):
-    """The versions of a schedule as they were in force, until when its slots are decided, and whose it is."""
-
-    eras: Sequence[Era]
-    decided_until: datetime
-    tenant: str
-
-
 class Proven(NamedTuple):
     """A proof, until when slots are decided at all, the slots that were filled in afterwards, and where to go on (None: at the end)."""
 
@@ -93,17 +70,6 @@ class Proven(NamedTuple):
     decided_until: datetime
     backfilled: Sequence[Row]
     next_from: datetime | None
-
-
-async def history(tx: Tx, schedule_id: UUID) -> History | None:
-    """Return which version was in force when, of a deleted schedule as well; None when there was no such schedule."""
-    decided = await tx.fetch_value(DECIDED, of=schedule_id)
-    rows = await tx.fetch(VERSIONS, of=schedule_id)
-    if not rows:
-        return None
-    until = decided if decided is not None else rows[-1]["from_at"]
-    ends = [*(later["from_at"] for _, later in pairwise(rows)), until]
-    return History([_era(row, end) for row, end in zip(rows, ends, strict=True) if not row["ended"]], until, rows[-1]["tenant"])
 
 
 async def prove(
@@ -129,13 +95,6 @@ async def _links_of(tx: Tx, rows: Sequence[Row], asked: Mapping[str, Any], after
     """The links of a chain, and before them the last that had a run and the last of all: what the first one may follow."""
     earlier = {row["slot_at"]: row for last in (LAST_FIRED, LAST) for row in await tx.fetch(last, **asked, after=after)}
     return [_link(row) for row in (*earlier.values(), *rows)]
-
-
-def _era(row: Row, until: datetime) -> Era:
-    try:
-        return Era(row["version"], row["from_at"], until, parse_rule(row["rule"]))
-    except Invalid as error:
-        return Era(row["version"], row["from_at"], until, None, f"its rule cannot be evaluated: {error}")
 
 
 def _link(row: Row) -> Single:

@@ -12,7 +12,7 @@ from headway.api.inputs import Instant, Narrowed
 from headway.api.platform import Here, Who
 from headway.core.errors import NotFound
 from headway.core.proof import ledger
-from headway.store import proof, schedules
+from headway.store import in_force, proof, schedules
 
 router = APIRouter(prefix="/v1/schedules", tags=["schedules"], route_class=Route)
 
@@ -94,7 +94,7 @@ async def prove_slots(schedule_id: UUID, period: Annotated[Period, Query()], her
     """Prove that every expected slot has one decision and that no other has any, of a deleted schedule too."""
     async with here.database.begin() as tx:
         row = await schedules.get(tx, schedule_id, who.tenant)
-        known = await proof.history(tx, schedule_id)
+        known = await in_force.history(tx, schedule_id)
         if known is None or (row is None and known.tenant != who.tenant):
             raise NotFound(f"schedule: there is no schedule {schedule_id}")
         return Proof.of(schedule_id, await proof.prove(tx, schedule_id, known, after=period.from_, until=period.to))

@@ -8,7 +8,20 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
-from headway.api import broker, calendars, definitions, doctor, previews, probes, proofs, runs, schedule_edits, schedules, sessions
+from headway.api import (
+    backfills,
+    broker,
+    calendars,
+    definitions,
+    doctor,
+    previews,
+    probes,
+    proofs,
+    runs,
+    schedule_edits,
+    schedules,
+    sessions,
+)
 from headway.api.problems import MEDIA_TYPE, ProblemDetails, answer
 
 # The next slots of a definition lie below its name, and a name may hold slashes: the longer path has to be tried first.
@@ -16,6 +29,7 @@ ROUTERS: Final = (
     runs.router,
     proofs.router,
     previews.router,
+    backfills.router,
     schedule_edits.router,
     schedules.router,
     definitions.router,
