@@ -144,3 +144,14 @@ async def test_a_chain_is_proven(scene: Scene) -> None:
     assert 0 < later.expected < found.expected
     await scene.sql("UPDATE headway.slot SET slot_at = slot_at + interval '1 second' WHERE slot_at > $1", START + 6 * MINUTE)
     assert Kind.OUT_OF_CHAIN in {one.kind for one in (await proven(ledger)).proof.findings}
+
+
+async def test_an_edit_after_a_clock_stepped_back_starts_a_chain_behind_what_is_decided(scene: Scene) -> None:
+    """CAL-15: no slot is set in time that is decided, where nobody would ever decide it."""
+    ledger = await Ledger(scene).begin({"after_completion": "1m"})
+    await ledger.set(START + 10 * MINUTE)
+    await ledger.save({"after_completion": "2m"})
+    await ledger.set(START + 5 * MINUTE)
+    await ledger.save({"after_completion": "3m"})
+    row = await ledger.row()
+    assert row["chained_at"] > row["decided_until"] > START + 10 * MINUTE
