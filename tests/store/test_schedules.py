@@ -102,7 +102,7 @@ async def test_what_is_loaded_can_fire(scene: Scene) -> None:
         (named,) = await advance.load(tx, ids=[on, UUID(int=1)])
         (stands,) = await standing.standing(tx, [on, UUID(int=1)])
     assert {row["id"] == on: row["live"] for row in changed} == {True: True, False: False}
-    assert dict(stands) == {name: named[name] for name in ("id", "version", "decided_until", "chained_at", "live")}
+    assert dict(stands) == {name: named[name] for name in ("id", "version", "decided_until", "chained_at", "updated_at", "live")}
     assert (named["id"], named["rule"]["every"], named["definition"]) == (on, "2m", "on")
 
 

@@ -44,6 +44,8 @@ _MEANING: Final = (
 )
 _mine: Final = and_(definition.c.tenant == param("tenant", Text), definition.c.name == param("name", Text))
 GET: Final = statement("definition_get", select(definition, used(definition.c.calendars)).where(_mine))
+# Asked for with each request for runs: what nobody looks at there is not read.
+BRIEF: Final = statement("definition_brief", select(definition).where(_mine))
 LOCK: Final = statement("definition_lock", select(definition, used(definition.c.calendars)).where(_mine).with_for_update(of=definition))
 # A name that does not exist yet has no row to lock.
 _claimed_name: Final = literal_column("'definition:'", Text) + param("tenant", Text) + literal_column("'/'", Text) + param("name", Text)
@@ -155,8 +157,13 @@ def _plain(value: Any) -> Any:
 
 
 async def get(tx: Tx, name: str, tenant: str = "") -> Row | None:
-    """Return a definition's row, or None."""
+    """Return a definition's row with the calendars that it uses, or None."""
     return await tx.fetch_one(GET, tenant=tenant, name=name)
+
+
+async def brief(tx: Tx, name: str, tenant: str = "") -> Row | None:
+    """Return a definition's row alone, or None."""
+    return await tx.fetch_one(BRIEF, tenant=tenant, name=name)
 
 
 async def reserve(tx: Tx, name: str, tenant: str = "") -> Row | None:

@@ -75,7 +75,7 @@ async def prepare(database: Database, wanted: Sequence[RunItem], caller: Caller,
     Raises Invalid with every problem of all of them, and Conflict when a definition is disabled.
     """
     async with database.once() as tx:
-        known = {name: await definitions.get(tx, name, caller.tenant) for name in {one.definition for one in wanted}}
+        known = {name: await definitions.brief(tx, name, caller.tenant) for name in {one.definition for one in wanted}}
     demand([problem for one, path in zip(wanted, paths, strict=True) for problem in _problems(one, known[one.definition], path)])
     return [_prepared(one, caller, known) for one in wanted]
 

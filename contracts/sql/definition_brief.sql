@@ -1,0 +1,5 @@
+-- $1 tenant
+-- $2 name
+SELECT headway.definition.id, headway.definition.tenant, headway.definition.name, headway.definition.description, headway.definition.owner, headway.definition.handler, headway.definition.queue, headway.definition.priority, headway.definition.timeout, headway.definition.attempts, headway.definition.backoff, headway.definition.retry_horizon, headway.definition.parameters, headway.definition.parameter_spec, headway.definition.restartable, headway.definition.allow_triggers, headway.definition.max_concurrent_runs, headway.definition.max_runs_per_hour, headway.definition.over_limit, headway.definition.gated, headway.definition.retention_days, headway.definition.overlap, headway.definition.watch, headway.definition.calendars, headway.definition.enabled, headway.definition.paused_at, headway.definition.paused_by, headway.definition.paused_reason, headway.definition.paused_until, headway.definition.source, headway.definition.overridden, headway.definition.version, headway.definition.created_at, headway.definition.updated_at
+FROM headway.definition
+WHERE headway.definition.tenant = $1::VARCHAR AND headway.definition.name = $2::VARCHAR
