@@ -21,6 +21,8 @@ UV = os.environ.get("UV", "uv")
 PACKAGES = {
     "pgqueuer": ["pgqueuer[asyncpg]", "uvloop"],
     "taskiq": ["taskiq", "taskiq-aio-pika", "taskiq-postgres", "asyncpg", "aio-pika", "uvloop"],
+    "apscheduler": ["apscheduler<4", "sqlalchemy", "psycopg2-binary"],
+    "croniter": ["croniter"],
 }
 SIZES = {
     "full": {"headway": 60_000, "pgqueuer": 40_000, "taskiq": 6_000},
@@ -45,6 +47,10 @@ def commands(size: str) -> dict[str, tuple[str, list[str]]]:
         "pgqueuer": ("pgqueuer", ["--workers", "1", *bar]),
         "pgqueuer_2": ("pgqueuer", ["--workers", "2", "--phases", "drain", *bar]),
         "taskiq": ("taskiq", ["--workers", "1", *shape]),
+        "scheduler": ("scheduler", []),
+        "croniter": ("croniter", []),
+        "apscheduler": ("apscheduler", []),
+        "apscheduler_postgres": ("apscheduler", ["--store", "postgres", "--n", "10000"]),
     }
 
 
@@ -61,6 +67,12 @@ BOUNDS: dict[str, tuple[str, str, float]] = {
     "idle pickup p50, ms": ("headway", "idle_p50_ms", 4.0),
     "idle pickup p99, ms": ("headway", "idle_p99_ms", 12.0),
     "worker memory, MB": ("headway", "idle_rss_mb", 90.0),
+    "100,000 schedules, load, s": ("scheduler", "load_s", 20.0),
+    "100,000 schedules, memory, MB": ("scheduler", "rss_mb", 400.0),
+    "100,000 schedules, idle, % CPU": ("scheduler", "idle_cpu_pct", 2.0),
+    "100,000 schedules, check with nothing due, ms": ("scheduler", "idle_check_ms", 1.0),
+    "1,000 due at one second, last one announced, ms": ("scheduler", "hint_last_ms", 500.0),
+    "1,000 due at one second, p99 lateness, ms": ("scheduler", "late_p99_ms", 250.0),
 }
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,16 +19,17 @@ from urllib.parse import urlsplit
 
 import asyncpg
 import uvloop
-from scheduler_rows import fill
 
 from bench import AMQP_URL, PG_DSN
 from board import processes
 from headway.broker.connect import connect
 from headway.store.migrate import migrate
+from scheduler_rows import rows
 
 DATABASE = "headway_bench_scheduler"
 PREFIX = "bench.scheduler."
 DSN = urlsplit(PG_DSN)._replace(path=f"/{DATABASE}").geturl()
+DEFINITIONS = 1000
 IDLE_SECONDS = 12.0
 LATENESS = (
     "SELECT count(*) AS slots, percentile_cont(0.5) WITHIN GROUP (ORDER BY late) AS p50, percentile_cont(0.99) WITHIN GROUP (ORDER BY late)"
@@ -99,6 +101,32 @@ async def prepare(count: int, due: int, due_at: datetime) -> None:
     await fill(DSN, count, due, due_at)
 
 
+async def fill(dsn: str, count: int, due: int, due_at: datetime) -> None:
+    """Write the definitions and their schedules."""
+    connection = await asyncpg.connect(dsn)
+    definitions = [uuid.UUID(int=number + 1) for number in range(DEFINITIONS)]
+    hour_ago = datetime.now(UTC) - timedelta(hours=1)
+    try:
+        await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=str, format="text")
+        await connection.execute("TRUNCATE headway.definition, headway.schedule, headway.slot, headway.run, headway.session CASCADE")
+        await connection.executemany(
+            "INSERT INTO headway.definition (id, name, handler, backoff, parameters, watch, created_at, updated_at)"
+            " VALUES ($1, $2, 'noop', '{}', '{}', '{}', $3, $3)",
+            [(id_, f"job-{number}", hour_ago) for number, id_ in enumerate(definitions)],
+        )
+        await connection.execute(
+            "CREATE TEMP TABLE given (id uuid, definition uuid, name text, rule text, decided timestamptz, c timestamptz, u timestamptz)"
+        )
+        await connection.copy_records_to_table("given", records=rows(count, due, due_at, definitions))
+        await connection.execute(
+            "INSERT INTO headway.schedule (id, definition, name, rule, parameters, decided_until, created_at, updated_at)"
+            " SELECT id, definition, name, rule::jsonb, '{}', decided, c, u FROM given"
+        )
+        await connection.execute("VACUUM ANALYZE headway.schedule, headway.definition")
+    finally:
+        await connection.close()
+
+
 def rest(process: Process) -> dict[str, Any]:
     """What it costs to have nothing to do: processor, and one look at what is due."""
     passes = "headway_loop_pass_duration_seconds", '{loop="scheduler.decide"}'
@@ -115,12 +143,12 @@ async def change_one(process: Process) -> dict[str, Any]:
     connection = await asyncpg.connect(DSN)
     await connection.execute("UPDATE headway.schedule SET version = version + 1, updated_at = now() WHERE name = 's99'")
     await connection.close()
-    while process.sums(refresh)[0] == before[0]:
+    while process.sums(refresh)[0] == before[0]:  # noqa: ASYNC110  # another process says so
         await asyncio.sleep(0.5)
     return {"refresh_ms": process.mean_ms(refresh, "", before)}
 
 
-async def hear(due: int, due_at: datetime, timeout: float) -> list[float]:
+async def hear(due: int, due_at: datetime, within: float) -> list[float]:
     """Hear the hints at the runs; says how many milliseconds after the instant each run was announced."""
     broker = connect(AMQP_URL, prefix=PREFIX)
     await broker.open()
@@ -128,7 +156,7 @@ async def hear(due: int, due_at: datetime, timeout: float) -> list[float]:
     try:
         await broker.declare_run_queues(("default",))
         consumer = await broker.consume("run.default", prefetch=100)
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(within):
             while len(heard) < due and (arrived := await consumer.receive()):
                 late = (time.time() - due_at.timestamp()) * 1000
                 await consumer.acknowledge(arrived)
