@@ -3,6 +3,7 @@
 What fell due is decided by the version that was in force; the schedules begin their next version with that of the calendar.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -118,7 +119,8 @@ async def _resolved(tx: Tx, drafts: Sequence[CalendarDraft]) -> dict[str, holida
     problems: list[Problem] = []
     found: dict[str, holidays.Dates] = {}
     for draft in drafts:
-        problems += coverage_problems(draft, tx.now.date())
+        # Hundreds of windows that leave next to nothing take a second to look through.
+        problems += await asyncio.to_thread(coverage_problems, draft, tx.now.date())
         try:
             found[draft.name] = await holidays.resolve(holidays.slugs_of(draft.windows), tx.now.year, "windows")
         except Invalid as error:

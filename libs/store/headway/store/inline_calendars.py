@@ -1,5 +1,6 @@
 """Calendars that stand in the document of a definition or schedule: kept once under a name made of their windows, while they are used."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
@@ -54,6 +55,6 @@ async def _kept(tx: Tx, windows: Sequence[Window], tenant: str) -> UUID:
     if rows := await tx.fetch(calendars.NAMED, names=[draft.name], tenant=tenant):
         found: UUID = rows[-1]["id"]
         return found
-    demand(coverage_problems(draft, tx.now.date()))
+    demand(await asyncio.to_thread(coverage_problems, draft, tx.now.date()))
     resolved = await holidays.resolve(holidays.slugs_of(windows), tx.now.year, "calendar")
     return await calendar_rows.create(tx, draft, resolved, shared=False, actor="")
