@@ -168,7 +168,9 @@ def _ended(run: Open, end: Cancelled | Skipped) -> Settlement:
             S.SKIPPED, AttemptOutcome.SKIPPED, RunOutcome.SKIPPED, reason=end.reason, failures=run.failures, crashes=run.crashes
         )
     attempt = AttemptOutcome.FORCED if end.forced else AttemptOutcome.CANCELLED
-    return Settlement(S.CANCELLED, attempt, RunOutcome.CANCELLED, reason=end.reason, failures=run.failures, crashes=run.crashes)
+    # What whoever cancelled said comes first; what the attempt has to add follows.
+    reason = "; ".join(dict.fromkeys(said for said in (run.cancel_reason, end.reason) if said))
+    return Settlement(S.CANCELLED, attempt, RunOutcome.CANCELLED, reason=reason, failures=run.failures, crashes=run.crashes)
 
 
 def _waiting(run: Open, attempt: AttemptOutcome, due: datetime, reason: str) -> Settlement:

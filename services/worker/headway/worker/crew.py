@@ -116,7 +116,7 @@ class Crew:
                     self.tools.handlers[claimed.handler], run, middleware=self.tools.middleware, threads=self.tools.threads
                 )
         except CancelledError:
-            outcome = _after_cancel(execution)
+            outcome = _after_cancel(execution, lingering=run.lingering is not None)
         finally:
             self._ended(execution, outcome)
             if run.lingering is not None:
@@ -143,12 +143,12 @@ class Crew:
         self.outbox.put(Ended(execution.claimed, execution.session, None if execution.why is Why.LOST else outcome))
 
 
-def _after_cancel(execution: Execution) -> Outcome | None:
+def _after_cancel(execution: Execution, *, lingering: bool) -> Outcome | None:
     match execution.why:
         case Why.TIMEOUT:
             return Timeout()
         case Why.WISH:
-            return Cancelled("the handler ended after it was asked to")
+            return Cancelled("its thread cannot be stopped and works on to its end" if lingering else "")
         case Why.DRAIN:
             return HandedBack()
         case _:

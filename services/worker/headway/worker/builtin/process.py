@@ -11,9 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
+from headway.runtime.loops import CLOCK
+
 CHUNK: Final = 65_536
 LINGER: Final = 0.5
-ROUNDS: Final = 10
+ROUNDS: Final = 500
+A_MOMENT: Final = 0.01
 _PROCESSES: Final = Path("/proc")
 _DEAD: Final = ("Z", "X")
 
@@ -78,7 +81,7 @@ async def run_command(command: Command) -> Finished:
     started = loop.time()
     captured = Captured(command.output_limit)
     async with _capturing(captured) as (sink, reading):
-        process = await _start(command, sink)
+        process = await _begin(command, sink, reading)
         timed_out = False
         try:
             async with asyncio.timeout(command.timeout):
@@ -112,6 +115,18 @@ async def _capturing(captured: Captured) -> AsyncIterator[tuple[FileIO, asyncio.
 async def _read(stream: asyncio.StreamReader, captured: Captured) -> None:
     while chunk := await stream.read(CHUNK):
         captured.add(chunk)
+
+
+async def _begin(command: Command, sink: FileIO, reading: asyncio.Task[None]) -> asyncio.subprocess.Process:
+    """Start a command.  It may run before this knows its process: who is cancelled meanwhile ends it like one that is known."""
+    starting = asyncio.create_task(_start(command, sink))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await asyncio.wait([starting])
+        if not starting.cancelled() and starting.exception() is None:
+            await _end_session(starting.result(), reading, command.grace)
+        raise
 
 
 async def _start(command: Command, sink: FileIO) -> asyncio.subprocess.Process:
@@ -149,11 +164,17 @@ async def _end_session(process: asyncio.subprocess.Process, reading: asyncio.Tas
                     await process.wait()
                     await asyncio.wait([reading])
     finally:
-        rounds = 0
-        while _signal_session(process.pid, signal.SIGKILL) and rounds < ROUNDS:
-            rounds += 1
+        await _kill(process.pid)
     await process.wait()
     await asyncio.wait([reading], timeout=LINGER)
+
+
+async def _kill(session: int) -> None:
+    """Kill what is left of a session, and return when it is gone: whoever is ending has closed its output a moment before."""
+    for _ in range(ROUNDS):
+        if not _signal_session(session, signal.SIGKILL):
+            return
+        await CLOCK.wait(asyncio.Event(), A_MOMENT)
 
 
 def _signal_session(session: int, number: signal.Signals) -> int:
