@@ -260,6 +260,20 @@ async def test_a_pause_over_a_due_instant_and_a_resume(scene: Scene) -> None:
     assert len(await drained(scene)) == 1
 
 
+async def test_a_transaction_decides_so_many_slots_and_no_more(scene: Scene) -> None:
+    """After half a minute without a scheduler twenty schedules have thirty slots each: they are decided some at a time, each once."""
+    await go_to(scene, START)
+    ids = [await declare(scene, f"job-{number}", parse_rule({"every": "1s"})) for number in range(20)]
+    scheduler = await begin(scene.database)
+    await go_to(scene, START + MINUTE / 2)
+    await meet((scheduler,))
+    first = await scheduler.decider.step()
+    assert (first.found, first.sleep) == (500, timedelta())
+    await step(scheduler)
+    decided = await scene.sql("SELECT schedule, count(*) FROM headway.slot WHERE slot_at <= $1 GROUP BY schedule", START + MINUTE / 2)
+    assert {row["schedule"]: row["count"] for row in decided} == dict.fromkeys(ids, 30)
+
+
 async def _pause(tx: Tx, schedule: UUID) -> None:
     await switches.pause_schedule(tx, await locked(tx, schedule), Pause("ann"))
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from headway.core.ask import Ask, Origin
 from headway.core.ids import token_for
-from headway.core.plan import Plan, Reach, Stretch, plan, reach
+from headway.core.plan import MOST_SLOTS, Plan, Reach, Stretch, plan, reach
 from headway.core.schedule.chain import following_finish
 from headway.core.schedule.kinds import AfterCompletion
 from headway.core.schedule.zones import tzdata_version
@@ -25,6 +25,7 @@ from headway.store.slots import RangeRecord, SlotRecord
 from headway.store.tx import Row, Tx
 
 MADE_BY: Final = "scheduler"
+FEWEST: Final = 2  # one that is due and one that falls due meanwhile: the usual schedule gets to now
 
 
 class Verdict(NamedTuple):
@@ -61,13 +62,14 @@ class Decided(NamedTuple):
 
 
 async def decide_due(tx: Tx, due: Sequence[Known], manner: Manner, off: Set[str] = frozenset()) -> Decided:
-    """Decide everything up to now for schedules that are due.
+    """Decide schedules that are due: everything up to now, or their share of what one transaction may hold and the rest later.
 
     Any number of schedulers may do this at once: the compare-and-set gives each schedule's slots to one of them.  `off` names
     definitions that the operator's file switches off.
     """
     due = [_in_manner(known, manner) for known in due]
-    reached = {known.id: reach(known.view, known.decided_until, tx.now) for known in due}
+    each = max(FEWEST, MOST_SLOTS // max(1, len(due)))
+    reached = {known.id: reach(known.view, known.decided_until, tx.now, limit=each) for known in due}
     taken = await advance.advance(tx, [Move(known.id, known.version, known.decided_until, reached[known.id].until) for known in due])
     mine = [known for known in due if known.id in taken]
     decided = await _decide(tx, mine, reached, off, MADE_BY)
