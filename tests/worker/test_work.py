@@ -1,6 +1,7 @@
 """A whole worker in this process: real PostgreSQL, memory broker."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
@@ -45,6 +46,15 @@ async def wait(run: Run) -> None:
     """Report progress, then wait for ever."""
     await run.progress(0.5, "half")
     await asyncio.Event().wait()
+
+
+THREAD = threading.Event()
+
+
+@app.job(name="in_thread")
+def in_thread() -> None:
+    """Wait for the test, on a thread."""
+    THREAD.wait(30)
 
 
 @app.job(name="family")
@@ -160,7 +170,22 @@ async def test_a_handler_reports_progress_and_is_cancelled(scene: Scene, client:
         await client.cancel([accepted.id], actor="ann", reason="enough")
         await client.wait(accepted.id, 20)
     run = await scene.run(accepted.id)
-    assert (run["state"], run["cancel_by"]) == (State.CANCELLED, "ann")
+    assert (run["state"], run["cancel_by"], run["reason"]) == (State.CANCELLED, "ann", "enough")
+
+
+async def test_a_thread_that_is_cancelled_keeps_its_run_open(scene: Scene, client: Client, working: Working) -> None:
+    """RUN-06: a thread cannot be stopped, so its run is cancelling until it has ended, and nothing starts that waits behind it."""
+    THREAD.clear()
+    async with working():
+        accepted = await client.enqueue(Ask("in_thread"))
+        while await scene.state(accepted.id) is not State.RUNNING:
+            pass
+        await client.cancel([accepted.id], actor="ann", reason="enough")
+        with pytest.raises(TimeoutError):
+            await client.wait(accepted.id, 0.5)
+        THREAD.set()
+        run = await client.wait(accepted.id, 20)
+    assert (run["state"], run["reason"]) == (State.CANCELLED, "enough")
 
 
 async def test_a_child_carries_its_parent(scene: Scene, client: Client, working: Working) -> None:

@@ -25,7 +25,12 @@ class Report(BaseModel):
     pages: int = 1
 
 
-@app.job(retry=Retry(attempts=3), timeout=timedelta(minutes=5), schedule=cron("0 7 * * *", params={{"customer": "all"}}))
+@app.job(
+    owner="you",
+    retry=Retry(attempts=3),
+    timeout=timedelta(minutes=5),
+    schedule=cron("0 7 * * *", params={{"customer": "all"}}),
+)
 async def send_report(report: Report) -> dict[str, int]:
     """Write a report: every day at seven, and whenever somebody asks for one."""
     return {{"sent": report.pages}}

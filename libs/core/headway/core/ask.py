@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from enum import IntEnum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from headway.core.errors import Problem
@@ -79,8 +79,8 @@ class Ask(NamedTuple):
 def problems_of(ask: Ask) -> list[Problem]:
     """Return what no database could accept or nobody could mean, each with its field; none for an ask that is fine."""
     found = [Problem(field, complaint) for field, text, most in _texts(ask) if text and (complaint := _complaint(text, most))]
-    if ask.key is not None and not (ask.key and ask.key.isprintable()):
-        found.append(Problem("key", f"must be 1 to {LONGEST_KEY} printable characters"))
+    if ask.key is not None and not _fits(ask.key):
+        found.append(Problem("key", f"must be text of 1 to {LONGEST_KEY} printable characters"))
     if ask.priority is not None and not 0 <= ask.priority <= 9:
         found.append(Problem("priority", "must be a whole number from 0 to 9"))
     if ask.params is not None and len(ask.params) > LARGEST_INPUT:
@@ -96,11 +96,14 @@ def _texts(ask: Ask) -> tuple[tuple[str, str | None, int], ...]:
     return (
         ("definition", ask.definition, LONGEST_NAME),
         ("tenant", ask.tenant, LONGEST_NAME),
-        ("key", ask.key, LONGEST_KEY),
         ("correlation", ask.correlation, LONGEST_NAME),
         ("created_by", ask.created_by, LONGEST_NAME),
         ("traceparent", ask.traceparent, LONGEST_NAME),
     )
+
+
+def _fits(key: Any) -> bool:
+    return isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key.isprintable()
 
 
 @lru_cache(maxsize=4096)

@@ -7,9 +7,11 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic_core import PydanticSerializationError
 
 from headway.core.errors import Invalid, Problem
 from headway.sdk.dependencies import Recipe
+from headway.sdk.kept import unkept
 from headway.sdk.names import alternatives, closed, unknown
 from headway.sdk.run import Run
 from headway.sdk.signature import Plan, plan_of
@@ -87,9 +89,12 @@ class Handler:
         try:
             value = adapter.validate_python({} if params is None else params)
             text = adapter.dump_json(value, by_alias=True, round_trip=True)
+        except (PydanticSerializationError, RecursionError, UnicodeEncodeError) as error:
+            raise Invalid.field("parameters", f"have a value that JSON cannot hold: {error}", code=INVALID) from None
         except ValidationError as error:
             raise Invalid(list({one.field: one for one in parameter_problems(error) + stray}.values()), code=INVALID) from None
         _refuse(stray)
+        _refuse(unkept(text, "parameters"))
         if (b"null" in text or MASKED in text) and not _comes_back(adapter, text, value):
             raise Invalid.field("parameters", "would come back changed: NaN, infinity and masked secrets have no JSON", code=INVALID)
         return text.decode()

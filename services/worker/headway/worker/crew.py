@@ -4,6 +4,7 @@ import asyncio
 from asyncio import CancelledError, Event, Task
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from enum import Enum
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -11,6 +12,7 @@ from uuid import UUID
 import structlog
 
 from headway.core.outcome import Cancelled, HandedBack, Outcome, Timeout
+from headway.runtime.loops import CLOCK
 from headway.runtime.tracing import span
 from headway.sdk.execute import execute
 from headway.sdk.handler import Handler
@@ -51,6 +53,7 @@ class Tools(NamedTuple):
     middleware: Sequence[Middleware]
     threads: Executor
     link: Link
+    grace: float = 30.0
 
 
 class Crew:
@@ -116,11 +119,24 @@ class Crew:
                     self.tools.handlers[claimed.handler], run, middleware=self.tools.middleware, threads=self.tools.threads
                 )
         except CancelledError:
+            await self._outlast(execution, run)
             outcome = _after_cancel(execution, lingering=run.lingering is not None)
         finally:
             self._ended(execution, outcome)
             if run.lingering is not None:
                 self._linger(execution, run.lingering)
+
+    async def _outlast(self, execution: Execution, run: Run) -> None:
+        """A thread cannot be stopped: a run that is to be cancelled stays open until its thread has ended, for the grace at most."""
+        thread, ended = run.lingering, Event()
+        if thread is None or execution.why is not Why.WISH:
+            return
+        loop = asyncio.get_running_loop()
+        thread.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+        with suppress(CancelledError):  # it is abandoned meanwhile: `why` says so
+            await CLOCK.wait(ended, self.tools.grace)
+        if thread.done():
+            run.lingering = None
 
     def _linger(self, execution: Execution, thread: Future[Any]) -> None:
         """A thread that outlives its attempt keeps a slot: it still uses what the slot stands for."""
