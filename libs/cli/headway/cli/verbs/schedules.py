@@ -1,5 +1,6 @@
 """`headway schedules`: when definitions run."""
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import typer
@@ -8,7 +9,7 @@ from headway.cli.output import output_of
 from headway.cli.root import example, verbs
 from headway.core.errors import NotFound
 
-COLUMNS: Final = ("id", "definition", "name", "cron", "every", "zone", "enabled", "decided_until", "broken")
+COLUMNS: Final = ("id", "definition", "name", "cron", "every", "zone", "enabled", "paused", "decided_until", "broken")
 SLOT_COLUMNS: Final = ("slot_at", "decision", "reason", "effective_at", "run")
 SLOTS: Final = 10
 
@@ -21,7 +22,8 @@ def list_(ctx: typer.Context, definition: Annotated[str | None, typer.Option(hel
     from headway.cli.client import api_of
 
     output = output_of(ctx)
-    output.table(api_of(output).items("/v1/schedules", definition=definition), COLUMNS, none="no schedules")
+    found = api_of(output).items("/v1/schedules", definition=definition)
+    output.table(found if output.json else [with_pause(one) for one in found], COLUMNS, none="no schedules")
 
 
 @app.command(epilog=example("headway schedules show hello/default"))
@@ -41,11 +43,28 @@ def show(ctx: typer.Context, schedule: Annotated[str, typer.Argument(help="Its i
 
 
 def identity(api: Any, schedule: str) -> str:
-    """Return the id of a schedule that is named by its id or as DEFINITION/NAME.  Raises NotFound."""
-    definition, slash, name = schedule.rpartition("/")
-    if not slash:
+    """Return the id of a schedule that is named by its id or as DEFINITION/NAME.  Raises NotFound.
+
+    Both names may hold slashes: of several readings the one with the longest definition holds.
+    """
+    readings = list(splits(schedule))
+    if not readings:
         return schedule
-    found = [one["id"] for one in api.items("/v1/schedules", definition=definition) if one["name"] == name]
-    if not found:
-        raise NotFound(f"schedule: {definition!r} has no schedule {name!r}; headway schedules list shows all")
-    return str(found[0])
+    for definition, name in readings:
+        for one in api.items("/v1/schedules", definition=definition):
+            if one["name"] == name:
+                return str(one["id"])
+    raise NotFound(f"schedule: there is no {schedule!r}; headway schedules list shows all")
+
+
+def splits(schedule: str) -> Iterator[tuple[str, str]]:
+    """Yield every reading of DEFINITION/NAME, the longest definition first."""
+    for at in reversed([at for at, character in enumerate(schedule) if character == "/"]):
+        if schedule[:at] and schedule[at + 1 :]:
+            yield schedule[:at], schedule[at + 1 :]
+
+
+def with_pause(schedule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schedule with what a table says of its pause: nothing, or yes with who it was."""
+    by = f", by {schedule['paused_by']}" if schedule["paused_by"] else ""
+    return {**schedule, "paused": f"yes{by}" if schedule["paused_at"] else ""}
