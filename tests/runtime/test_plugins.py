@@ -46,5 +46,5 @@ def test_a_package_that_cannot_be_imported_is_named(tmp_path: Path, monkeypatch:
     """CFG-02: a service does not start without a kind that its schedules may need."""
     installed(tmp_path, "no_such_module:Thing")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(Invalid, match="headway.schedules.eclipses"):
+    with pytest.raises(Invalid, match=r"headway\.schedules\.eclipses"):
         register_plugins()
