@@ -12,12 +12,13 @@ from urllib.parse import SplitResult, unquote, urlencode, urlsplit, urlunsplit
 from urllib.request import BaseHandler, HTTPRedirectHandler, HTTPSHandler, OpenerDirector, ProxyHandler, build_opener
 from urllib.request import Request as Call
 
-from headway.core.errors import Invalid, Unavailable
+from headway.core.errors import HeadwayError, Invalid, Unavailable
 
 if TYPE_CHECKING:
     from email.message import Message
 
 TIMEOUT: Final = 30.0
+LARGE: Final = 1_048_576  # bytes that an API takes unless its HEADWAY_API__MAX_BODY_BYTES says otherwise
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
@@ -84,6 +85,8 @@ class Http:
         try:
             return self._send(request)
         except (TimeoutError, URLError) as error:
+            if isinstance(getattr(error, "reason", error), ConnectionResetError | BrokenPipeError):
+                raise self._cut_off(error, request) from None
             if not isinstance(getattr(error, "reason", error), TimeoutError):
                 raise self._silent(error) from None
             raise Unavailable(f"{self._shown} took longer than {TIMEOUT:g} s: look at its log, then try again") from None
@@ -118,6 +121,13 @@ class Http:
 
             handlers.append(HTTPSHandler(context=create_default_context()))
         return build_opener(*handlers)
+
+    def _cut_off(self, error: Exception, request: Request) -> HeadwayError:
+        """What a connection that ended while the body was sent means: a server that has read enough of a large one hangs up."""
+        size = len(request.body or b"")
+        if size <= LARGE:
+            return self._silent(error)
+        return Invalid.field("", f"what would be sent, {size} bytes, is larger than {self._shown} takes: divide it", code="too_large")
 
     def _silent(self, error: Exception) -> Unavailable:
         why = "no HTTP" if isinstance(error, HTTPException) else str(getattr(error, "reason", error)) or type(error).__name__

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
+from headway.cli.strict import TOO_DEEP, keepable, read_json, read_yaml
 from headway.core.durations import parse_duration
 from headway.core.errors import Invalid, Problem
 from headway.core.reading import demand
@@ -25,8 +27,9 @@ def parameters(pairs: Sequence[str], text: str | None) -> dict[str, Any] | None:
     if not pairs and text is None:
         return None
     demand([Problem("-p", f"{pair!r} is not key=value") for pair in pairs if not pair.partition("=")[0] or "=" not in pair])
-    given = (pair.partition("=") for pair in pairs)
-    return {**_mapping(text), **{key: _value(value) for key, _, value in given}}
+    given = [(key, value) for key, _, value in (pair.partition("=") for pair in pairs)]
+    demand([Problem("-p", f"{key!r} is given {times} times") for key, times in Counter(key for key, _ in given).items() if times > 1])
+    return {**_mapping(text), **{key: _kept(key, value) for key, value in given}}
 
 
 @contextmanager
@@ -44,7 +47,7 @@ def read_as_json(pairs: Sequence[str]) -> Iterator[None]:
 
 def _hints(pairs: Sequence[str]) -> Iterator[tuple[str, str]]:
     for key, _, text in (pair.partition("=") for pair in pairs):
-        if not isinstance(_value(text), str):
+        if not isinstance(_value(key, text), str):
             written = quote(f"{key}={json.dumps(text, ensure_ascii=False)}")
             yield f"params.{key}", f"; -p read {text[:40]} as JSON, the text is written -p {written}"
 
@@ -52,18 +55,21 @@ def _hints(pairs: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _mapping(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise Invalid.field("--json", f"is not JSON: {error}") from None
+    found = read_json(text, "--json")
     if not isinstance(found, dict):
         raise Invalid.field("--json", 'must be a mapping, such as {"name": "Ada"}')
     return found
 
 
-def _value(text: str) -> Any:
+def _kept(key: str, text: str) -> Any:
+    return keepable(_value(key, text), f"params.{key}")
+
+
+def _value(key: str, text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise Invalid.field(f"params.{key}", TOO_DEEP) from None
     except ValueError:
         return text
 
@@ -104,26 +110,7 @@ def read_text(file: str) -> str:
 
 def read_document(file: str, of: str = "definitions") -> dict[str, Any]:
     """Return the document of a YAML or JSON file, which holds things of a kind.  Raises Invalid, with the line of what cannot be read."""
-    import yaml
-
-    try:
-        document = yaml.load(read_text(file), Loader=plain_loader())  # noqa: S506 - a SafeLoader with fewer kinds of value
-    except yaml.YAMLError as error:
-        raise Invalid.field("FILE", f"{file} is neither YAML nor JSON: {' '.join(str(error).split())}") from None
+    document = read_yaml(read_text(file), file)
     if not isinstance(document, dict):
         raise Invalid.field("FILE", f"{file} must hold a mapping with `{of}`")
     return document
-
-
-def plain_loader() -> Any:
-    """Return a loader that leaves instants as the text that they are: documents are JSON, which has none."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        pass
-
-    Loader.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    return Loader

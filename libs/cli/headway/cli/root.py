@@ -10,7 +10,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from headway.core.errors import Conflict, HeadwayError, Invalid, NotFound, Unavailable
+from headway.core.errors import Conflict, HeadwayError, Invalid, NotFound, Problem, Unavailable
 
 DONE: Final = 0
 NO: Final = 1  # the answer is no: a run that failed, an invariant that is broken
@@ -50,6 +50,27 @@ def complain(line: str) -> None:
     typer.echo(f"headway: {line}", err=True)
 
 
+def require_text(arguments: Sequence[str]) -> None:
+    """Raise Invalid for words whose bytes are no text, each named by its option."""
+    before = ["", *arguments]
+    wrong = [_named(previous, word) for previous, word in zip(before, arguments, strict=False) if not _is_text(word)]
+    if wrong:
+        raise Invalid([Problem(name, f"{word!r} is no text in UTF-8") for name, word in wrong])
+
+
+def _named(previous: str, word: str) -> tuple[str, str]:
+    """The option that a word belongs to, and what is said of it there."""
+    if word.startswith("--") and "=" in word:
+        name, _, word = word.partition("=")
+    else:
+        name = previous
+    return (name if name.startswith("-") and _is_text(name) else "arguments"), word
+
+
+def _is_text(word: str) -> bool:
+    return not any("\ud800" <= one <= "\udfff" for one in word)
+
+
 def hoisted(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with the global options in front, wherever they stood before a lone `--`."""
     front: list[str] = []
@@ -76,7 +97,9 @@ class Root(TyperGroup):
     """The `headway` command itself."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take the global options from wherever they stand."""
+        """Take the global options from wherever they stand; words that are no text in any language end the command."""
+        with reported():
+            require_text(args)
         return super().parse_args(ctx, hoisted(args))
 
     def invoke(self, ctx: Any) -> Any:

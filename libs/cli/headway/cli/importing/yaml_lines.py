@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from headway.cli.inputs import plain_loader
+from headway.cli.strict import plain_loader
 from headway.core.errors import Invalid
 
 

@@ -1,6 +1,5 @@
 """`headway schedules backfill`: runs for slots of the past, first as a plan, then exactly that plan."""
 
-import json
 from datetime import datetime
 from typing import Annotated, Any, Final
 
@@ -49,11 +48,9 @@ def backfill(
 def read_plan(file: str) -> dict[str, Any]:
     """Return the plan of a file.  Raises Invalid."""
     from headway.cli.inputs import read_text
+    from headway.cli.strict import read_json
 
-    try:
-        found = json.loads(read_text(file))
-    except ValueError as error:
-        raise Invalid.field("--apply", f"{file} is not JSON: {error}") from None
+    found = read_json(read_text(file), "--apply")
     if not isinstance(found, dict):
         raise Invalid.field("--apply", f"{file} is no plan: headway schedules backfill --from --to prints one")
     return found

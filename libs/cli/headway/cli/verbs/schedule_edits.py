@@ -1,6 +1,5 @@
 """`headway schedules create|update|enable|disable|pause|resume|delete`: change when definitions run."""
 
-import json
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -42,14 +41,11 @@ class Wanted:
 
     def document(self) -> dict[str, Any]:
         """Return what was said, and nothing of what was not."""
-        from headway.core.errors import Invalid
+        from headway.cli.strict import read_json
 
         said = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name) not in (None, [])}
         if self.parameters is not None:
-            try:
-                said["parameters"] = json.loads(self.parameters)
-            except ValueError as error:
-                raise Invalid.field("--json", f"is no JSON: {error}") from None
+            said["parameters"] = read_json(self.parameters, "--json")
         return said
 
 
