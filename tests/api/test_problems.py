@@ -100,3 +100,37 @@ def test_the_contract_shows_bodies_and_problems() -> None:
     assert "HTTPValidationError" not in text
     assert text.count('"#/components/schemas/ProblemDetails"') == text.count('"operationId"')
     assert '"#/components/schemas/DefinitionDocument"' in text
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("[" * 10_000, "is nested too deeply"),
+        ('{"definition": ' + "9" * 5000 + "}", "holds a number of too many digits"),
+        ('{"definition": NaN}', "is not JSON: NaN is not a JSON number"),
+        ("{", "is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (b"\xff", "is not UTF-8: invalid start byte at byte 0"),
+    ],
+)
+async def test_a_body_that_cannot_be_read_is_told_why(api: httpx.AsyncClient, body: str | bytes, said: str) -> None:
+    """A body that is no JSON, or more than can be read, is 400 under the field `body`, and says nothing of the interpreter (API-02)."""
+    response = await api.post("/v1/runs", content=body, headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()["code"]) == (400, "malformed")
+    assert response.json()["errors"] == [{"field": "body", "message": said}]
+    assert response.json()["detail"] == f"body: {said}"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("key", "k" * 129, "must have at most 128 characters"),
+        ("key", "", "must not be empty"),
+        ("definition", "d" * 129, "must have at most 128 characters"),
+        ("correlation", "c" * 257, "must have at most 256 characters"),
+    ],
+)
+async def test_the_length_of_text_is_told_in_characters(api: httpx.AsyncClient, field: str, value: str, said: str) -> None:
+    """Text of a wrong length is told of as text (API-02)."""
+    response = await api.post("/v1/runs", json={"definition": "report", field: value})
+    assert response.status_code == 422
+    assert {"field": field, "message": said} in response.json()["errors"]

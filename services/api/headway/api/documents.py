@@ -1,5 +1,6 @@
 """Definitions as documents: what a row says in the words of `headway.core.draft`, so that what is read can be changed and sent back."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -110,8 +111,8 @@ def parse_all(document: Mapping[str, Any], tenant: str) -> list[DefinitionDraft]
             drafts.append(parse(one, tenant, f"definitions[{index}]"))
         except Invalid as error:
             problems += error.problems
-    names = [draft.name for draft in drafts]
-    problems += [Problem("definitions", f"{name} is named twice") for name in sorted({name for name in names if names.count(name) > 1})]
+    times = Counter(draft.name for draft in drafts)
+    problems += [Problem("definitions", f"{name} is named twice") for name in sorted(times) if times[name] > 1]
     demand(problems)
     return drafts
 

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from headway.api.problems import answer
+from headway.api.problems import MALFORMED, answer
 from headway.core.errors import Invalid, Problem
 from headway.runtime.logs import log_fields
 from headway.runtime.metrics import API_REQUEST_DURATION, API_REQUESTS
@@ -32,11 +32,8 @@ class StrictRequest(Request):
         return self._body
 
     async def json(self) -> Any:
-        """Return the body's value.  Answers 400 when it is not JSON."""
-        try:
-            return json.loads((await self.body()).decode(), parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise HTTPException(400, f"body: is not JSON: {error}") from None
+        """Return the body's value.  Raises Invalid, answered by 400, when it is not JSON."""
+        return value_of(await self.body())
 
     async def _bounded(self, limit: int) -> bytes:
         chunks = bytearray()
@@ -73,6 +70,20 @@ class Route(APIRoute):
             return response
 
         return measured
+
+
+def value_of(body: bytes) -> Any:
+    """Return the value of a JSON text in UTF-8.  Raises Invalid, of the field `body`, with what is wrong."""
+    try:
+        return json.loads(body.decode(), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise _malformed(f"is not JSON: {error}") from None
+    except UnicodeDecodeError as error:
+        raise _malformed(f"is not UTF-8: {error.reason} at byte {error.start}") from None
+    except RecursionError:
+        raise _malformed("is nested too deeply") from None
+    except ValueError:  # a whole number beyond what Python reads
+        raise _malformed("holds a number of too many digits") from None
 
 
 def query_names(dependant: Dependant) -> set[str]:
@@ -116,4 +127,8 @@ def _traceparent(request: Request) -> str | None:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
+    raise _malformed(f"is not JSON: {name} is not a JSON number")
+
+
+def _malformed(message: str) -> Invalid:
+    return Invalid.field("body", message, code=MALFORMED)

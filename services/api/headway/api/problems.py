@@ -22,11 +22,12 @@ log = structlog.get_logger(__name__)
 
 MEDIA_TYPE: Final = "application/problem+json"
 BAD_CURSOR: Final = "bad_cursor"
+MALFORMED: Final = "malformed"
 PRECONDITION_REQUIRED: Final = "precondition_required"
 PRECONDITION_FAILED: Final = "precondition_failed"
 STATUS_OF_KIND: Final = {Invalid: 422, NotFound: 404, Conflict: 409, Unavailable: 503}
-STATUS_OF_CODE: Final = {BAD_CURSOR: 400, PRECONDITION_REQUIRED: 428, PRECONDITION_FAILED: 412, "key_contested": 409}
-CODE_OF_STATUS: Final = {400: "malformed", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "not_json"}
+STATUS_OF_CODE: Final = {BAD_CURSOR: 400, MALFORMED: 400, PRECONDITION_REQUIRED: 428, PRECONDITION_FAILED: 412, "key_contested": 409}
+CODE_OF_STATUS: Final = {400: MALFORMED, 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "not_json"}
 RETRY_AFTER: Final = {"unavailable": "2", "contested": "1", "key_contested": "1"}
 MESSAGES: Final = {
     "missing": "is required",
@@ -41,10 +42,13 @@ MESSAGES: Final = {
     "model_attributes_type": "must be a mapping",
     "literal_error": "must be one of {expected}",
     "string_too_short": "must not be empty",
+    "too_short": "must name at least {min_length}",
+    "too_long": "must name at most {max_length}",
     "string_too_long": "must have at most {max_length} characters",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
 }
+LENGTHS: Final = ("too_short", "too_long")  # told of lists, and of texts whose length is measured after they were checked
 
 
 class FieldProblem(BaseModel):
@@ -75,6 +79,8 @@ def answer(error: Exception) -> Response:
             return problem(_status(error), error.code, error.message, headers=_retry(error))
         case RequestValidationError():
             return _unreadable(error)
+        case HTTPException(__cause__=HeadwayError() as cause):  # what reading a body raises comes wrapped
+            return answer(cause)
         case HTTPException():
             return problem(error.status_code, CODE_OF_STATUS.get(error.status_code, "error"), error.detail, headers=error.headers)
         case _:
@@ -130,7 +136,8 @@ def _field(location: Sequence[str | int]) -> str:
 
 
 def _message(detail: Mapping[str, Any]) -> str:
-    known = MESSAGES.get(detail["type"])
+    text = "string_" if detail["type"] in LENGTHS and isinstance(detail["input"], str) else ""
+    known = MESSAGES.get(text + detail["type"])
     return known.format(**detail.get("ctx", {})) if known else str(detail["msg"]).removeprefix("Value error, ")
 
 

@@ -1,6 +1,7 @@
 """Calendars as somebody wants them: named ones that are kept for themselves, and inline ones that a definition or schedule carries."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -49,8 +50,8 @@ def parse_calendar_drafts(document: Any, *, tenant: str = "") -> list[CalendarDr
     if not found and not problems:
         reader.wrong("calendars", "is required and must name at least one calendar")
     reader.finish()
-    names = [draft.name for draft in found if draft.name]
-    problems += [Problem("calendars", f"{name} is named twice") for name in sorted({name for name in names if names.count(name) > 1})]
+    times = Counter(draft.name for draft in found if draft.name)
+    problems += [Problem("calendars", f"{name} is named twice") for name in sorted(times) if times[name] > 1]
     demand(problems)
     return found
 
