@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from headway.core.errors import Unavailable
 from headway.runtime.health import Health
 from headway.runtime.life import Life
+from tests.runtime.clocks import Ending
 
 HOUR = timedelta(hours=1)
 
@@ -133,6 +134,29 @@ async def test_loops_are_watched_while_they_live() -> None:
         assert not health.ready().ok
         assert health.live().ok
     assert "test.loop" not in health.live().checks
+
+
+async def test_a_loop_that_keeps_failing_is_not_ready() -> None:
+    """A process whose work fails again and again says so with the error where readiness is asked for; a restart would not help it."""
+    ending, life = Ending(5), Life("test")
+    ready = life.health.ready
+    before: list[bool] = []
+
+    async def fail() -> int:
+        before.append(ready().checks["test.loop.succeeds"]["ok"])
+        raise ValueError
+
+    with capture_logs():
+        life.clock = ending.clock
+        async with life:
+            life.start_loop("loop", fail, HOUR)
+            await ending.stopping.wait()
+            assert before == [True] * 5
+            assert not ready().ok
+            assert ready().checks["test.loop.succeeds"] == {"ok": False, "failures": 5, "last_error": "ValueError"}
+            assert life.health.live().ok
+            life.stop("test")
+    assert "test.loop.succeeds" not in ready().checks
 
 
 async def _forever() -> None:

@@ -86,6 +86,24 @@ async def test_errors_never_end_a_loop() -> None:
     assert (loop.failures, loop.last_error) == (0, None)
 
 
+async def test_a_few_failures_are_no_reason_to_worry() -> None:
+    """A loop does its work until five passes in a row have failed, and again from the next that succeeds."""
+    step = Script([*[ValueError()] * 5, 0])
+    seen: list[bool] = []
+    ending = Ending(6)
+    loop = Loop("test", step, PERIOD, clock=ending.clock)
+    end = ending.clock.then
+
+    def look(waits: int) -> None:
+        seen.append(loop.succeeds()[0])
+        end(waits)
+
+    ending.clock.then = look
+    with capture_logs():
+        await loop.run(ending.stopping)
+    assert seen == [True] * 4 + [False, True]
+
+
 async def test_an_unavailable_store_is_one_warning_in_half_a_minute() -> None:
     """An outage of a minute is a few warnings, no stack traces, and the loop looks again every few seconds (reliability.md: within 5 s)."""
     with capture_logs() as logs:

@@ -77,11 +77,14 @@ class Life:
         full: int | None = None,
         limit: timedelta = timedelta(minutes=1),
     ) -> Loop:
-        """Start a Loop (its meaning of the arguments), and watch its pulse in the process's health."""
+        """Start a Loop (its meaning of the arguments), and watch its pulse, and whether its passes succeed, in the process's health."""
         loop = Loop(f"{self.name}.{name}", step, period, wake=wake or Wake(), full=full, limit=limit, clock=self.clock)
+        succeeds = f"{loop.name}.succeeds"
         self.health.add(loop.name, loop.check, Scope.LIVE)
+        self.health.add(succeeds, loop.succeeds, Scope.READY)
         task = self.start(name, loop.run(self.stopping), drains=True)
         task.add_done_callback(lambda _: self.health.remove(loop.name))
+        task.add_done_callback(lambda _: self.health.remove(succeeds))
         return loop
 
     async def __aenter__(self) -> Self:

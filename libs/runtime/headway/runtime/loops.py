@@ -26,6 +26,7 @@ UNAVAILABLE_BACKOFF: Final = 3.0  # a database that is back is noticed within 5 
 ERROR_BACKOFF: Final = 30.0
 QUIET: Final = 30.0  # seconds between two warnings about the same unavailable dependency
 JITTER: Final = 0.1
+LASTING: Final = 5  # failures in a row
 
 _random = secrets.SystemRandom()
 
@@ -127,6 +128,10 @@ class Loop:
         now = self.clock.now()
         facts = {"last_pulse_seconds_ago": round(now - self.last_pulse, 3), "failures": self.failures, "last_error": self.last_error}
         return now <= self._overdue_at, facts
+
+    def succeeds(self) -> tuple[bool, dict[str, Any]]:
+        """Whether the loop does its work: it turns also while every pass fails, and a few in a row are no reason yet.  For any thread."""
+        return self.failures < LASTING, {"failures": self.failures, "last_error": self.last_error}
 
     async def _rest(self, until: Event, seconds: float) -> None:
         self._pulse(seconds)
