@@ -26,7 +26,9 @@ async def test_a_schema_is_made_and_told_of(empty_database_url: str) -> None:
     before = headway("db", "check", given=url)
     assert (before.code, before.out) == (1, f"none, this release has {newest()}\n")
     assert "headway db migrate" in before.err
-    assert headway("db", "migrate", given=url) == (0, f"{newest()}\n", "")
+    done = headway("db", "migrate", given=url)
+    assert (done.code, done.out) == (0, f"{newest()}\n")
+    assert done.err.startswith("migrated postgresql://") and done.err.endswith(f"/{empty_database_url.rpartition('/')[2]}\n")
     after = headway("db", "current", "--output", "json", given=url)
     assert json.loads(after.out) == {"version": newest(), "newest": newest()}
 

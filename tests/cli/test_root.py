@@ -53,6 +53,7 @@ LEVELS = (
     "db migrate",
     "db current",
     "db check",
+    "db url",
     "import",
     "import crontab",
     "import celery-beat",

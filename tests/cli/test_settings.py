@@ -1,5 +1,7 @@
 """Settings that are missing or wrong, as each verb says it."""
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -15,7 +17,14 @@ def test_a_database_has_to_be_named(verb: str) -> None:
     said = CliRunner().invoke(app, verb.split(), env=BARE)
     assert said.exit_code == 2
     assert said.output.startswith("headway: HEADWAY_DATABASE_URL: is required; for the database of `headway up` ")
-    assert said.output.endswith("set HEADWAY_HOME to its --data\n") and said.output.count("\n") == 1
+    assert said.output.endswith('or run `eval "$(headway db url --data DIR)"` first\n') and said.output.count("\n") == 1
+
+
+def test_where_nothing_runs_there_is_no_url(tmp_path: Path) -> None:
+    """`db url` starts nothing: where no `headway up` runs it names the folder, and ends with exit code 3."""
+    said = CliRunner().invoke(app, ["db", "url", "--data", str(tmp_path)], env=BARE)
+    expected = f"headway: no `headway up` runs with its data in {tmp_path}: start it there, or name its folder with --data\n"
+    assert (said.exit_code, said.stdout, said.stderr, list(tmp_path.iterdir())) == (3, "", expected, [])
 
 
 @pytest.mark.parametrize("verb", ["api", "scheduler", "workflow-engine", "maintenance", f"worker {SAMPLE}", "maintenance scan all"])

@@ -13,6 +13,7 @@ import pytest
 from headway.cli.embedded.binaries import Binaries, discover
 from headway.cli.embedded.cluster import EmbeddedPostgres
 from headway.core.errors import Invalid, Unavailable
+from tests.cli.command import headway
 
 pytestmark = pytest.mark.system
 HOLDER = """
@@ -37,6 +38,17 @@ async def ask(url: str, *statements: str) -> object:
         return await connection.fetchval(statements[-1])
     finally:
         await connection.close()
+
+
+async def test_other_programs_are_told_its_url(home: Path) -> None:
+    """`headway db url` prints two lines that a shell takes over, for as long as the server runs; it neither starts nor holds it."""
+    server = EmbeddedPostgres(home)
+    started = await server.start()
+    said = headway("db", "url", "--data", str(home))
+    assert (said.code, said.out) == (0, f"export HEADWAY_DATABASE_URL={started}\nexport HEADWAY_BROKER_URL=memory://\n")
+    assert await ask(started, "SELECT 1") == 1
+    await server.stop()
+    assert headway("db", "url", "--data", str(home)).code == 3
 
 
 async def test_a_server_is_made_and_its_data_survive_a_restart(home: Path) -> None:

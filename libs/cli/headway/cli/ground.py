@@ -12,7 +12,10 @@ from headway.runtime.logs import configure_logs
 from headway.runtime.settings import Connections, UpSettings, load
 from headway.store.tx import Database
 
-BESIDE_UP: Final = "for the database of `headway up` run this in the folder where that runs, or set HEADWAY_HOME to its --data"
+BESIDE_UP: Final = (
+    "for the database of `headway up` run this in the folder where that runs, set HEADWAY_HOME to its --data, "
+    'or run `eval "$(headway db url --data DIR)"` first'
+)
 
 
 def home_of(settings: UpSettings) -> Path:

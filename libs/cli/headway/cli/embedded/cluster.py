@@ -70,7 +70,7 @@ class EmbeddedPostgres:
                 _Create(self._home, binaries, account, self._settings).run()
             port = AFTER_A_KILL(self._launch, binaries, account)
             self._holders.join()
-        return f"postgresql://{ROLE}:{password}@127.0.0.1:{port}/{DATABASE}"
+        return _url(password, port)
 
     def _launch(self, binaries: Binaries, account: Account | None) -> int:
         found = serving(self._home.data)
@@ -107,6 +107,19 @@ class EmbeddedPostgres:
     def _binaries(self, account: Account | None) -> Binaries:
         candidates = discover() if self._candidates is None else self._candidates
         return within_reach(choose(candidates, self._home.major), account, self._home.path)
+
+
+def url_of_running(home: Path) -> str:
+    """Return the URL of the server that runs in a folder, and start none.  Raises Unavailable when none runs there."""
+    place = Home(home.absolute())
+    found = serving(place.data)
+    if found is None:
+        raise Unavailable(f"no `headway up` runs with its data in {place.path}: start it there, or name its folder with --data")
+    return _url(place.password(None), found.port)
+
+
+def _url(password: str, port: int) -> str:
+    return f"postgresql://{ROLE}:{password}@127.0.0.1:{port}/{DATABASE}"
 
 
 class _Create:

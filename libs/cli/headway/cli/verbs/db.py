@@ -1,6 +1,8 @@
 """`headway db`: the schema of the database."""
 
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -20,11 +22,15 @@ def migrate(ctx: typer.Context) -> None:
     """Create the schema, or bring it to the version of this release; safe to repeat."""
     from headway.store.migrate import migrate as bring_up
 
-    async def work(found: "Connections") -> str:
-        await bring_up(found.database_url.reveal(), found.database_schema)
-        return _newest()
+    output = output_of(ctx)
 
-    _tell(output_of(ctx), _with(work), _newest())
+    async def work(found: "Connections") -> None:
+        await bring_up(found.database_url.reveal(), found.database_schema)
+        if not output.json:
+            typer.echo(f"migrated {found.database_url}", err=True)
+
+    _with(work)
+    _tell(output, _newest(), _newest())
 
 
 @app.command(epilog=example("headway db current"))
@@ -41,6 +47,28 @@ def check(ctx: typer.Context) -> None:
     if version != _newest():
         complain("the schema is not that of this release: run `headway db migrate`")
         raise typer.Exit(NO)
+
+
+@app.command(epilog=example('eval "$(headway db url)"', "headway db url --data ./data"))
+def url(
+    ctx: typer.Context,
+    data: Annotated[Path | None, typer.Option(help="Folder of the embedded database; else HEADWAY_HOME, else .headway.")] = None,
+) -> None:
+    """Print, for a shell to take over, how other programs reach the database of the `headway up` that runs here.
+
+    Its memory broker is that process's own: what they ask for is found in the database."""
+    from headway.cli.embedded.cluster import url_of_running
+    from headway.cli.ground import home_of
+    from headway.runtime.settings import UpSettings, load
+
+    settings = load(UpSettings, home=data)
+    found = {"HEADWAY_DATABASE_URL": url_of_running(home_of(settings)), "HEADWAY_BROKER_URL": settings.broker_url.reveal()}
+    output = output_of(ctx)
+    if output.json:
+        output.document(found)
+        return
+    for name, value in found.items():
+        typer.echo(f"export {name}={quote(value)}")
 
 
 def _version() -> str | None:
