@@ -74,6 +74,6 @@ def test_an_accepted_run_names_the_next_command() -> None:
 
 def test_a_failure_says_why() -> None:
     """A run that did not succeed is told with its error, or else with its reason."""
-    run = {"id": "1", "state": "failed", "reason": "gave up", "error": {"kind": "ValueError", "message": "no"}}
+    run = {"id": "1", "state": "failed", "attempt": 0, "reason": "gave up", "error": {"kind": "ValueError", "message": "no"}}
     assert ending(run) == "run failed, ValueError: no; headway runs show 1"
     assert ending({**run, "error": None}) == "run failed, gave up; headway runs show 1"

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -13,8 +14,10 @@ from headway.cli.root import NO, complain, example
 
 if TYPE_CHECKING:
     from rich.status import Status
+    from tenacity import RetryCallState
 
     from headway.cli.client import Api
+    from headway.cli.lacking import Lookout
 
 SUCCEEDED: Final = "succeeded"
 SOONEST, LATEST = 0.05, 1.0  # seconds between two looks at a run
@@ -95,14 +98,16 @@ def follow(output: Output, api: "Api", run_id: str) -> dict[str, Any]:
     """Return a run when it has ended; until then its progress is shown."""
     from tenacity import Retrying, retry_if_result, wait_exponential
 
+    from headway.cli.lacking import Lookout
     from headway.core.run import FINAL
 
     ended = {state.name.lower() for state in FINAL}
+    lookout = Lookout(api)
     with output.progress(f"{run_id} queued") as status:
         looks = Retrying(
             retry=retry_if_result(lambda run: run["state"] not in ended),
             wait=wait_exponential(SOONEST, LATEST, min=SOONEST),
-            before_sleep=lambda look: _show(status, look.outcome.result() if look.outcome else {}),
+            before_sleep=partial(_show, status, lookout),
         )
         try:
             run: dict[str, Any] = looks(api.get, f"/v1/runs/{run_id}")
@@ -134,11 +139,16 @@ def ending(run: dict[str, Any]) -> str:
     """Return how a run that did not succeed ended, and where to read more."""
     error = run["error"]
     why = f"{error['kind']}: {error['message']}" if error else run["reason"]
-    return f"run {run['state']}{f', {why}' if why else ''}; headway runs show {run['id']}"
+    attempts = f" after {run['attempt']} attempt{'' if run['attempt'] == 1 else 's'}" if run["attempt"] else ""
+    return f"run {run['state']}{attempts}{f', {why}' if why else ''}; headway runs show {run['id']}"
 
 
-def _show(status: "Status | None", run: dict[str, Any]) -> None:
-    if status is None or not run:
-        return
-    progress = run["progress"]
-    status.update(f"{run['id']} {run['display']}" + (f" {progress['percent']} % {progress['message']}" if progress else ""))
+def _show(status: "Status | None", lookout: "Lookout", look: "RetryCallState") -> None:
+    """Show how far the run is, and say what it lacks."""
+    assert look.outcome is not None, "there is one before each sleep"
+    run = look.outcome.result()
+    if told := lookout.look(run, look.seconds_since_start or 0.0):
+        complain(told)
+    if status is not None:
+        progress = run["progress"]
+        status.update(f"{run['id']} {run['display']}" + (f" {progress['percent']} % {progress['message']}" if progress else ""))

@@ -20,6 +20,7 @@ FIELDS: Final = (
     "outcome",
     "cause",
     "reason",
+    "note",
     "queue",
     "priority",
     "handler",
@@ -89,11 +90,12 @@ def _span(text: str) -> Any:
 def show(ctx: typer.Context, run: Run) -> None:
     """Show a run with its attempts, what it was given, its output and its history."""
     from headway.cli.client import api_of, path_of_id
+    from headway.cli.lacking import lack_of
 
     api = api_of(output_of(ctx))
     document = api.get(path_of_id("runs", run))
     parts = {name: api.get(path_of_id("runs", run, f"/{name}")) for name in ("content", "attempts", "history")}
-    write(output_of(ctx), {**document, **parts})
+    write(output_of(ctx), {**document, "note": lack_of(api, document), **parts})
 
 
 @app.command(epilog=example("headway runs cancel RUN --reason 'wrong customer'"))
