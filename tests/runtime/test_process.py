@@ -134,12 +134,13 @@ def test_variables_that_set_nothing_are_told_of(start: Start) -> None:
 
 
 def test_a_port_in_use_is_a_bad_setting(start: Start) -> None:
-    """A health port that another process has ends with code 2 and its name."""
+    """A health port that another process has ends with code 2, its name, and what to do."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         code, said = start("idle", HEADWAY_HEALTH_PORT=str(taken.getsockname()[1])).ended()
-    assert (code, said.count("HEADWAY_HEALTH_PORT")) == (2, 1)
+    assert (code, said.count("HEADWAY_HEALTH_PORT: ")) == (2, 1)
+    assert "Address already in use; set HEADWAY_HEALTH_PORT to another, or 0 for none\n" in said
 
 
 def test_an_unreachable_dependency_is_code_three(start: Start) -> None:

@@ -95,5 +95,7 @@ def bind_health(health: Health, host: str, port: int) -> HealthServer:
     try:
         return HealthServer(health, host, port)
     except OSError as error:
-        field = "HEADWAY_HEALTH_PORT" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "HEADWAY_HEALTH_HOST"
-        raise Invalid.field(field, f"cannot listen on {host}:{port}: {error.strerror}") from error
+        said = f"cannot listen on {host}:{port}: {error.strerror}"
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            raise Invalid.field("HEADWAY_HEALTH_PORT", f"{said}; set HEADWAY_HEALTH_PORT to another, or 0 for none") from error
+        raise Invalid.field("HEADWAY_HEALTH_HOST", said) from error

@@ -52,7 +52,9 @@ def check(ctx: typer.Context) -> None:
 @app.command(epilog=example('eval "$(headway db url)"', "headway db url --data ./data"))
 def url(
     ctx: typer.Context,
-    data: Annotated[Path | None, typer.Option(help="Folder of the embedded database; else HEADWAY_HOME, else .headway.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the embedded database; else HEADWAY_HOME, else .headway, for root /var/lib/headway.")
+    ] = None,
 ) -> None:
     """Print, for a shell to take over, how other programs reach the database of the `headway up` that runs here.
 

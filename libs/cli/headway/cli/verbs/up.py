@@ -16,7 +16,9 @@ def register(app: typer.Typer) -> None:
 def up(
     app: Annotated[str | None, typer.Argument(help="The application: module:attribute, or a file; else the built-in sample.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port of the API; else HEADWAY_API__PORT, else 8080.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder of the embedded database; else HEADWAY_HOME, else .headway.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the embedded database; else HEADWAY_HOME, else .headway, for root /var/lib/headway.")
+    ] = None,
 ) -> None:
     """Run everything in this process: database, broker, all services and a worker.  Ctrl-C stops it; data stays."""
     from headway.cli.whole import serve
