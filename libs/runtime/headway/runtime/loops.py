@@ -46,6 +46,10 @@ class Clock:
         except TimeoutError:
             return False
 
+    async def give_way(self) -> None:
+        """Let every task that is ready have its turn."""
+        await asyncio.sleep(0)
+
     def jitter(self, seconds: float) -> float:
         """The same time, give or take a tenth, so that processes started together do not stay in step."""
         return seconds * _random.uniform(1 - JITTER, 1 + JITTER)

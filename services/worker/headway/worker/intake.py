@@ -112,6 +112,7 @@ class Intake:
         async with self.supply.database.once() as tx:
             claimed = await claim(tx, session, ids, handlers=self.supply.handlers) if ids else []
             self._begin(claimed, session, "hint")
+        await CLOCK.give_way()  # handlers first
         await self.consumer.acknowledge(deliveries)
         for id_ in ids:
             del self._kept[id_]
