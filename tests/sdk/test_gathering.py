@@ -79,3 +79,43 @@ async def test_a_caller_that_leaves_disturbs_nobody() -> None:
     assert await staying == 4
     with pytest.raises(asyncio.CancelledError):
         await leaving
+
+
+async def test_whoever_is_alone_writes_at_once_and_others_gather_behind() -> None:
+    """With nobody else there no task stands between; who comes meanwhile is written together, also when the first one is cancelled."""
+    written: list[list[int]] = []
+    entered, go = asyncio.Event(), asyncio.Event()
+
+    async def write(items: Sequence[int], *, apart: bool) -> list[int]:
+        written.append(list(items))
+        entered.set()
+        await go.wait()
+        return list(items)
+
+    gathering = Gathering(write, at_once=True)
+    first = asyncio.create_task(gathering.add(1))
+    await entered.wait()
+    others = [asyncio.create_task(gathering.add(number)) for number in (2, 3)]
+    ending = asyncio.create_task(gathering.finish())
+    await asyncio.wait(others, timeout=0)
+    first.cancel()
+    go.set()
+    assert await asyncio.gather(*others) == [2, 3]
+    await ending
+    assert (written, first.cancelled()) == ([[1], [2, 3]], True)
+
+
+async def test_whoever_is_alone_gets_its_own_error() -> None:
+    """An answer that is an exception, and a write that raises, reach the caller, and the next one is written."""
+
+    async def write(items: Sequence[int], *, apart: bool) -> list[int | BaseException]:
+        if items == [1]:
+            raise ValueError("all")
+        return [LookupError("this") if item == 2 else item for item in items]
+
+    gathering = Gathering(write, at_once=True)
+    with pytest.raises(ValueError, match="all"):
+        await gathering.add(1)
+    with pytest.raises(LookupError, match="this"):
+        await gathering.add(2)
+    assert await gathering.add(3) == 3

@@ -48,7 +48,7 @@ class Client:
         self.broker = broker
         self.created_by = created_by
         self.announcer = Announcer(broker)
-        self._plain: Gathering[Ask, Accepted] = Gathering(self._accept)
+        self._plain: Gathering[Ask, Accepted] = Gathering(self._accept, at_once=True)
         self._keyed: Gathering[Ask, Accepted] = Gathering(self._accept)
         self._telling: Task[None] | None = None
         self._adapters = AsyncExitStack()

@@ -1,7 +1,7 @@
 """Group commit: what many callers want at once is written at once, and nobody waits for company."""
 
 import asyncio
-from asyncio import Future, Semaphore, Task
+from asyncio import Event, Future, Semaphore, Task
 from collections.abc import Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -26,11 +26,14 @@ class Gathering(Generic[A, R]):
     """Hands to `write` whatever was added while the last write was under way, at most 1,000 at a time; each caller gets its own answer.
 
     After a write that raises each of its items is written apart, so that the culprit stands alone and holds up nobody; Unavailable
-    is for all of them.
+    is for all of them.  With `at_once` whoever finds nobody else here writes without a task between.
     """
 
-    def __init__(self, write: Write[A, R]) -> None:
+    def __init__(self, write: Write[A, R], *, at_once: bool = False) -> None:
         self._write = write
+        self._at_once = at_once
+        self._free = Event()
+        self._free.set()
         self._waiting: list[tuple[A, Future[R]]] = []
         self._writing: Task[None] | None = None
         self._apart: set[Task[None]] = set()
@@ -38,14 +41,32 @@ class Gathering(Generic[A, R]):
 
     async def add(self, item: A) -> R:
         """Have an item written and return its answer, or raise it when it is an exception."""
+        if self._at_once and self._writing is None and self._free.is_set():
+            return await self._add_alone(item)
         answer: Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, answer))
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write_all())
+        self._go_on()
         return await answer
+
+    async def _add_alone(self, item: A) -> R:
+        self._free.clear()
+        try:
+            [answer] = await self._write([item], apart=False)
+        finally:
+            self._free.set()
+            self._go_on()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def _go_on(self) -> None:
+        """Write what waits, unless somebody writes: whoever does looks again when it is done."""
+        if self._waiting and self._writing is None and self._free.is_set():
+            self._writing = asyncio.create_task(self._write_all())
 
     async def finish(self) -> None:
         """Wait until everything that was added is answered."""
+        await self._free.wait()
         while under_way := [task for task in (self._writing, *self._apart) if task is not None]:
             await asyncio.wait(under_way)
 
