@@ -8,10 +8,11 @@
 -- $8 new_overlap_max
 -- $9 new_calendars
 -- $10 new_parameters
--- $11 new_allowed_delay
--- $12 new_retry_horizon
--- $13 new_completion_target
--- $14 new_enabled
--- $15 overridden
--- $16 schedule
-UPDATE headway.schedule SET description=$1::VARCHAR, owner=$2::VARCHAR, rule=$3::JSONB, misfire=$4::VARCHAR, misfire_max_age=$5::INTERVAL, misfire_limit=$6::INTEGER, overlap=$7::VARCHAR, overlap_max=$8::INTEGER, calendars=$9::UUID[], parameters=$10::JSONB, allowed_delay=$11::INTERVAL, retry_horizon=$12::INTERVAL, completion_target=$13::INTERVAL, enabled=$14::BOOLEAN, overridden=$15::TEXT[], broken=NULL WHERE headway.schedule.id = $16::UUID
+-- $11 new_payload
+-- $12 new_allowed_delay
+-- $13 new_retry_horizon
+-- $14 new_completion_target
+-- $15 new_enabled
+-- $16 overridden
+-- $17 schedule
+UPDATE headway.schedule SET description=$1::VARCHAR, owner=$2::VARCHAR, rule=$3::JSONB, misfire=$4::VARCHAR, misfire_max_age=$5::INTERVAL, misfire_limit=$6::INTEGER, overlap=$7::VARCHAR, overlap_max=$8::INTEGER, calendars=$9::UUID[], parameters=$10::JSONB, payload=$11::BYTEA, allowed_delay=$12::INTERVAL, retry_horizon=$13::INTERVAL, completion_target=$14::INTERVAL, enabled=$15::BOOLEAN, overridden=$16::TEXT[], broken=NULL WHERE headway.schedule.id = $17::UUID

@@ -12,10 +12,11 @@
 -- $12 new_overlap_max
 -- $13 new_calendars
 -- $14 new_parameters
--- $15 new_allowed_delay
--- $16 new_retry_horizon
--- $17 new_completion_target
--- $18 new_enabled
--- $19 source
--- $20 now
-INSERT INTO headway.schedule (id, definition, tenant, name, description, owner, rule, misfire, misfire_max_age, misfire_limit, overlap, overlap_max, calendars, parameters, allowed_delay, retry_horizon, completion_target, enabled, source, decided_until, created_at, updated_at) VALUES ($1::UUID, $2::UUID, $3::VARCHAR, $4::VARCHAR, $5::VARCHAR, $6::VARCHAR, $7::JSONB, $8::VARCHAR, $9::INTERVAL, $10::INTEGER, $11::VARCHAR, $12::INTEGER, $13::UUID[], $14::JSONB, $15::INTERVAL, $16::INTERVAL, $17::INTERVAL, $18::BOOLEAN, $19::VARCHAR, $20::TIMESTAMP WITH TIME ZONE, $20::TIMESTAMP WITH TIME ZONE, $20::TIMESTAMP WITH TIME ZONE)
+-- $15 new_payload
+-- $16 new_allowed_delay
+-- $17 new_retry_horizon
+-- $18 new_completion_target
+-- $19 new_enabled
+-- $20 source
+-- $21 now
+INSERT INTO headway.schedule (id, definition, tenant, name, description, owner, rule, misfire, misfire_max_age, misfire_limit, overlap, overlap_max, calendars, parameters, payload, allowed_delay, retry_horizon, completion_target, enabled, source, decided_until, created_at, updated_at) VALUES ($1::UUID, $2::UUID, $3::VARCHAR, $4::VARCHAR, $5::VARCHAR, $6::VARCHAR, $7::JSONB, $8::VARCHAR, $9::INTERVAL, $10::INTEGER, $11::VARCHAR, $12::INTEGER, $13::UUID[], $14::JSONB, $15::BYTEA, $16::INTERVAL, $17::INTERVAL, $18::INTERVAL, $19::BOOLEAN, $20::VARCHAR, $21::TIMESTAMP WITH TIME ZONE, $21::TIMESTAMP WITH TIME ZONE, $21::TIMESTAMP WITH TIME ZONE)

@@ -35,6 +35,14 @@ async def test_a_schedule_is_created_changed_and_deleted(api: httpx.AsyncClient)
     assert (await api.get(path)).status_code == 404
 
 
+async def test_a_stored_schedule_carries_a_payload(api: httpx.AsyncClient) -> None:
+    """TEN-01: what was stored comes back, and a patch takes it away."""
+    schedule = await created(api, payload="<order id='7'/>")
+    assert schedule["payload"] == "<order id='7'/>"
+    after = await api.patch(f"/v1/schedules/{schedule['id']}", json={"payload": None}, headers={"If-Match": "*"})
+    assert (after.json()["payload"], after.json()["version"]) == ("", 2)
+
+
 async def test_another_kind_of_rule_replaces_the_old_one(api: httpx.AsyncClient) -> None:
     """A patch that names another kind leaves nothing of the old rule but its zone and bounds."""
     schedule = await created(api)

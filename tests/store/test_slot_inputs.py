@@ -105,3 +105,12 @@ async def test_templates_know_the_last_runs(scene: Scene) -> None:
     await ledger.decide(START + timedelta(minutes=20))
     said = json.loads((await ledger.runs())[1]["params"])
     assert said == {"since": "noon", "before": "succeeded", "failed": "{LastFailure.Id}", "was": "{LastSuccess.Result.until}"}
+
+
+async def test_an_opaque_payload_reaches_the_run_as_it_is(scene: Scene) -> None:
+    """TEN-01, RUN-16: a stored schedule's payload is its run's, whatever braces it holds."""
+    ledger = await Ledger(scene).begin({"every": "10m"}, payload="{Slot.At} \u00e9")
+    await ledger.decide(START + timedelta(minutes=10))
+    [run] = await ledger.runs()
+    [kept] = await scene.sql("SELECT payload FROM headway.run_input WHERE run = $1", run["id"])
+    assert kept["payload"] == "{Slot.At} \u00e9".encode()

@@ -47,6 +47,7 @@ class ScheduleDraft:
     calendars: Sequence[str] | None = None
     calendar: Sequence[Window] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    payload: str = ""
     allowed_delay: timedelta | None = None
     retry_horizon: timedelta | None = None
     completion_target: timedelta | None = None

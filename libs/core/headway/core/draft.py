@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from headway.core.ask import LARGEST_INPUT
 from headway.core.calendar.draft import read_inline
 from headway.core.definition import BUILT_IN_QUEUE, DefinitionDraft, ScheduleDraft, Watch
 from headway.core.errors import Invalid, Problem
@@ -99,6 +100,7 @@ def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraf
         calendars=None if reader.take("calendars") is None else _calendars(reader),
         calendar=read_inline(reader),
         parameters=reader.mapping("parameters"),
+        payload=reader.text("payload", limit=LARGEST_INPUT),
         allowed_delay=reader.span("allowed_delay"),
         retry_horizon=reader.span("retry_horizon"),
         completion_target=reader.span("completion_target"),

@@ -48,7 +48,9 @@ class Clock:
 
     async def give_way(self) -> None:
         """Let every task that is ready have its turn."""
-        await asyncio.sleep(0)
+        turn = Event()
+        asyncio.get_running_loop().call_soon(turn.set)
+        await turn.wait()
 
     def jitter(self, seconds: float) -> float:
         """The same time, give or take a tenth, so that processes started together do not stay in step."""

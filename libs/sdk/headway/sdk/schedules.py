@@ -25,6 +25,7 @@ class ScheduleOptions(TypedDict, total=False):
     misfire_limit: int
     calendars: Sequence[str]
     calendar: Mapping[str, Any]
+    payload: str
     description: str
     owner: str
     allowed_delay: timedelta

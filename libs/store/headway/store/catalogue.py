@@ -140,6 +140,8 @@ def _plain(value: Any) -> Any:
             return value.total_seconds()
         case UUID():
             return str(value)
+        case bytes():
+            return value.decode(errors="replace")
         case Sequence() if not isinstance(value, str | bytes):
             return [_plain(one) for one in value]
         case _:

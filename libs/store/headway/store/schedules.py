@@ -26,6 +26,7 @@ _MEANING: Final = (
     "overlap_max",
     "calendars",
     "parameters",
+    "payload",
     "allowed_delay",
     "retry_horizon",
     "completion_target",
@@ -191,6 +192,7 @@ def meaning(draft: ScheduleDraft) -> dict[str, Any]:
     """Return the columns that carry a schedule's meaning."""
     return {name: getattr(draft, name) for name in _MEANING} | {
         "calendars": None,
+        "payload": draft.payload.encode() or None,
         "rule": to_mapping(draft.rule),
         "parameters": as_stored(dict(draft.parameters), "parameters"),
     }

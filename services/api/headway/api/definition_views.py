@@ -102,6 +102,7 @@ class ScheduleDocument(BaseModel):
     calendars: list[str] | None = Field(None, description="Names of calendars; null, without a calendar of its own: the definition's.")
     calendar: InlineCalendar | None = None
     parameters: dict[str, Any] = {}
+    payload: str = ""
     allowed_delay: Span = None
     retry_horizon: Span = None
     completion_target: Span = None

@@ -81,7 +81,11 @@ def document_of(row: Row, schedules: Sequence[Row]) -> dict[str, Any]:
 
 def schedule_document_of(row: Row) -> dict[str, Any]:
     """Return the document that would make a schedule what its row says."""
-    plain = {name: row[name] for name in SCHEDULE_PLAIN} | {name: span_text(row[name]) for name in SCHEDULE_SPANS}
+    plain = (
+        {name: row[name] for name in SCHEDULE_PLAIN}
+        | {name: span_text(row[name]) for name in SCHEDULE_SPANS}
+        | {"payload": (row["payload"] or b"").decode()}
+    )
     chosen = _calendars(row)
     if row["calendars"] is None or (chosen["calendar"] and not chosen["calendars"]):
         chosen["calendars"] = None

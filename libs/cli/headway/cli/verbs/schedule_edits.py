@@ -36,6 +36,7 @@ class Wanted:
     starts_at: Annotated[str | None, typer.Option(help="No slot before this instant.")] = None
     ends_at: Annotated[str | None, typer.Option(help="No slot after this instant.")] = None
     parameters: Annotated[str | None, typer.Option("--json", help="Parameters of the runs, a JSON object.")] = None
+    payload: Annotated[str | None, typer.Option(help="Opaque text that the handler gets as it is.")] = None
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None
     owner: Annotated[str | None, typer.Option(help="Who is asked about it.")] = None
 
