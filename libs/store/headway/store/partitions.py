@@ -47,8 +47,8 @@ def _month(first: date, offset: int) -> date:
 async def ensure_partitions(tx: Tx) -> int:
     """Make every partition that is missing and say how many; rows of the default partition move to where they belong."""
     await tx.run("SELECT pg_advisory_xact_lock(hashtext('headway.partitions'))")
-    standing = {row["relname"] for row in await _standing(tx)}
-    missing = [part for part in wanted(tx.now.date()) if part.name not in standing]
+    there = {row["relname"] for row in await standing(tx)}
+    missing = [part for part in wanted(tx.now.date()) if part.name not in there]
     for part in missing:
         await _make(tx, part)
     return len(missing)
@@ -57,19 +57,21 @@ async def ensure_partitions(tx: Tx) -> int:
 async def drop_partitions(tx: Tx) -> int:
     """Drop the partitions of finished runs whose day has passed, and say how many."""
     today = tx.now.date()
-    old = [row["relname"] for row in await _standing(tx) if _day(row["relname"], "run_done_p") is not None]
-    gone = [name for name in old if (day := _day(name, "run_done_p")) is not None and day < today]
+    old = [row["relname"] for row in await standing(tx) if day_of(row["relname"], "run_done_p") is not None]
+    gone = [name for name in old if (day := day_of(name, "run_done_p")) is not None and day < today]
     for name in gone:
         await tx.run(f"DROP TABLE {tx.schema}.{name}")
     return len(gone)
 
 
-def _day(name: str, prefix: str) -> date | None:
+def day_of(name: str, prefix: str) -> date | None:
+    """Return the first day of the partition of a name, None for another table's."""
     tail = name.removeprefix(prefix)
     return date(int(tail[:4]), int(tail[4:6]), int(tail[6:])) if name.startswith(prefix) and tail.isdigit() else None
 
 
-async def _standing(tx: Tx) -> list[dict[str, str]]:
+async def standing(tx: Tx) -> list[dict[str, str]]:
+    """Return the names of all partitions, as `relname`."""
     sql = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relispartition"
     with translated():
         return [dict(row) for row in await tx.connection.fetch(sql, tx.schema)]

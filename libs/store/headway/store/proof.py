@@ -4,7 +4,7 @@ What is decided does not change, and a decision commits together with `decided_u
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from headway.core.proof.prove import prove as decide
 from headway.core.schedule.zones import tzdata_version
 from headway.core.slot import DecisionKind, Reason
 from headway.store.in_force import History
+from headway.store.ledger_retention import kept_from
 from headway.store.schema import backfill, run, run_done, slot, slot_range
 from headway.store.statement import INSTANT, const, param, statement
 from headway.store.tx import Row, Tx
@@ -60,6 +61,7 @@ BACKFILLED: Final = statement(
     .order_by(backfill.c.slot_at)
     .limit(const(MOST_BACKFILLS)),
 )
+_TICK: Final = timedelta(microseconds=1)
 _BEGINNING: Final = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -77,6 +79,7 @@ async def prove(
 ) -> Proven:
     """Prove that the slots in (after, until] have one decision each, as far as they are decided, and at most `limit` of them at once."""
     after = after if after is not None else known.eras[0].after if known.eras else known.decided_until
+    after = max(after, (await kept_from(tx) or after) - _TICK)
     until = min(until or known.decided_until, known.decided_until)
     chained = any(era.chained for era in known.eras if era.until > after and era.after < until)
     asked = {"of": schedule_id, "tzdata": tzdata_version()}

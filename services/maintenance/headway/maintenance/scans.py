@@ -20,6 +20,7 @@ from headway.store import (
     gates,
     inline_calendars,
     keys,
+    ledger_retention,
     partitions,
     reactions,
     rescue,
@@ -124,6 +125,7 @@ async def keep_partitions(ground: Ground) -> Next:
     """Make partitions ahead of time and drop those whose day has passed."""
     # Two transactions: making one locks the default partition, dropping one the whole table; a reader takes them the other way round.
     dropped = await ground.database.transact(partitions.drop_partitions)
+    dropped += await ground.database.transact(partial(ledger_retention.forget, keep_days=ground.settings.maintenance.slot_keep_days))
     return Next(dropped + await ground.database.transact(partitions.ensure_partitions))
 
 

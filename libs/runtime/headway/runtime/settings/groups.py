@@ -58,6 +58,7 @@ class MaintenanceGroup(Group):
     backlog_seconds: Seconds = Field(15, description="How often the backlog gauges are read.")
     timeout_grace_seconds: Seconds = Field(30, description="How long after its deadline or cancel wish a run is ended by force.")
     batch: Rows = Field(500, description="Most rows that one transaction of a scan moves.")
+    slot_keep_days: Days = Field(400, description="Days that decisions on slots are kept, by whole months; 0: for ever.")
     retention_days: Days = Field(30, description="Days that finished runs are kept if their definition says nothing; 0: for ever.")
 
 

@@ -1,6 +1,6 @@
 """The tables: one metadata, one file for each part of the model."""
 
-from headway.store.schema.calendars import backfill, calendar, calendar_version, schedule_version
+from headway.store.schema.calendars import backfill, calendar, calendar_version, horizon, schedule_version
 from headway.store.schema.catalogue import definition, definition_version, schedule
 from headway.store.schema.ledger import last_definition_run, last_schedule_run, slot, slot_range
 from headway.store.schema.meta import metadata
@@ -15,6 +15,7 @@ __all__ = [
     "calendar_version",
     "definition",
     "definition_version",
+    "horizon",
     "idempotency_key",
     "last_definition_run",
     "last_schedule_run",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Uuid
+from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, Uuid
 
 from headway.store.schema.meta import document, flag, instant, metadata, number, words
 
@@ -50,6 +50,8 @@ schedule_version: Final = Table(
     words("created_by", default=""),
     PrimaryKeyConstraint("schedule", "version"),
 )
+
+horizon: Final = Table("horizon", metadata, Column("name", Text, primary_key=True), instant("kept_from"))
 
 backfill: Final = Table(
     "backfill",

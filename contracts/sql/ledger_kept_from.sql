@@ -1,0 +1,3 @@
+SELECT headway.horizon.kept_from
+FROM headway.horizon
+WHERE headway.horizon.name = 'ledger'
