@@ -206,7 +206,7 @@ async def test_a_lost_lease_writes_nothing(scene: Scene, client: Client, working
         old = worker.lease.session.id
         await scene.sql("UPDATE headway.session SET state = 3 WHERE id = $1", old)
         while worker.lease.session.id == old or not worker.lease.live.is_set():
-            await asyncio.wait_for(worker.crew.idle.wait(), 10)
+            await scene.sql("SELECT 1")
         await asyncio.wait_for(worker.crew.idle.wait(), 10)
         run = await scene.run(accepted.id)
         assert (run["state"], run["session"]) == (State.RUNNING, old)
