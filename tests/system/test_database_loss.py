@@ -22,7 +22,9 @@ async def test_an_outage_over_due_instants_leaves_no_undecided_slot(tmp_path: Pa
     with fleet_in(tmp_path, postgres_node.url, broker_url) as fleet:
         fleet.sync()
         schedulers = [fleet.start("scheduler") for _ in range(2)]
-        await fleet.until("SELECT count(*) >= 3 FROM headway.slot")
+        await fleet.until("SELECT count(*) = 2 FROM headway.session WHERE kind = 'scheduler' AND state = 1")
+        joined = await fleet.value("SELECT now()")
+        await fleet.until("SELECT max(slot_at) > $1 FROM headway.slot", joined + timedelta(seconds=2))
         before = {row["id"] for row in await fleet.rows("SELECT id FROM headway.session WHERE kind = 'scheduler' AND state = 1")}
         await postgres_node.kill()
         await asyncio.sleep(OUTAGE)  # noqa: TID251  # that long
