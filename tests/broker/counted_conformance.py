@@ -153,11 +153,14 @@ class CountedConformance:
         assert await stays_empty(other)
 
     async def test_looking_at_the_dead_leaves_them(self, broker: Broker) -> None:
-        """MSG-17: looking changes nothing, and shows the oldest first, at most as many as asked for."""
+        """MSG-17: looking changes nothing, and shows the oldest first, at most as many as asked for.
+
+        Looked at once more and not counted: RabbitMQ answers a count ahead of a message that is just coming back.
+        """
         for body in (b"a", b"b", b"c"):
             await broker.publish(Letter("dead", "", body, "x", headers={"headway-origin": HINTS}))
-        assert [[dead.body for dead in await broker.dead(limit)] for limit in (2, 50)] == [[b"a", b"b"], [b"a", b"b", b"c"]]
-        assert await broker.depth(DEAD_QUEUE) == 3
+        seen = [[dead.body for dead in await broker.dead(limit)] for limit in (2, 50, 50)]
+        assert seen == [[b"a", b"b"], [b"a", b"b", b"c"], [b"a", b"b", b"c"]]
 
     async def test_the_dead_can_return(self, broker: Broker) -> None:
         """MSG-17: requeue sends the named messages back to their queue, count reset; the others stay."""

@@ -48,6 +48,7 @@ def _lasting() -> list[Column[Any]]:
         small("failures", default=0),
         small("crashes", default=0),
         small("owes", default=0),
+        small("depth", default=0),
         Column("session", Uuid, nullable=True),
         instant("started_at", null=True),
         words("reason", null=True),
@@ -71,6 +72,7 @@ run: Final = Table(
     flag("gated", default=False),
     flag("has_input", default=False),
     instant("deadline_at", null=True),
+    instant("start_by", null=True),
     CheckConstraint(f"state IN ({_numbers(OPEN)})", name="state"),
     CheckConstraint(f"state <> {State.RUNNING:d} OR (session IS NOT NULL AND deadline_at IS NOT NULL)", name="running_has_session"),
     CheckConstraint(f"state <> {State.HELD:d} OR cause <> 0", name="held_has_cause"),
@@ -80,6 +82,8 @@ run: Final = Table(
     Index("run_held", "definition_id", "available_at", postgresql_where=text(f"state = {State.HELD:d}")),
     Index("run_gated", "definition_id", "state", postgresql_where=text("gated")),
     Index("run_of_schedule", "schedule", "id", postgresql_where=text(f"schedule IS NOT NULL AND state = {State.HELD:d}")),
+    Index("run_parent", "parent", postgresql_where=text("parent IS NOT NULL")),
+    Index("run_start_by", "start_by", postgresql_where=text("start_by IS NOT NULL")),
     Index("run_slot", "schedule", "slot_at", unique=True, postgresql_where=text("schedule IS NOT NULL AND origin = 1")),
     Index(
         "run_pending",
@@ -105,6 +109,7 @@ run_done: Final = Table(
     PrimaryKeyConstraint("id", "drop_on"),
     CheckConstraint(f"state IN ({_numbers(FINAL)})", name="state"),
     Index("run_done_definition", "definition_id", "id"),
+    Index("run_done_parent", "parent", postgresql_where=text("parent IS NOT NULL")),
     Index("run_done_finished", "finished_at", postgresql_using="brin"),
     postgresql_partition_by="RANGE (drop_on)",
 )
@@ -140,7 +145,9 @@ attempt: Final = Table(
     words("reason", default=""),
     document("error", null=True),
     Column("result", Text, nullable=True),
+    Column("definition_id", Uuid, nullable=True),
     PrimaryKeyConstraint("run", "attempt"),
+    Index("attempt_definition", "definition_id", "ended_at", postgresql_where=text("definition_id IS NOT NULL")),
 )
 
 idempotency_key: Final = Table(
