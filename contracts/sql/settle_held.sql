@@ -13,9 +13,19 @@ WITH gone AS
 kept AS
 (INSERT INTO headway.run_done (id, drop_on, finished_at, state, tenant, definition, definition_id, definition_version, handler, queue, priority, available_at, created_at, created_by, origin, parent, schedule, slot_at, token, key, correlation, params, attempt, failures, crashes, owes, depth, session, started_at, reason, cancel_requested_at, cancel_by, outcome, result, error) SELECT gone.id AS id, CASE WHEN (gone.keep_days = 0) THEN 'infinity'::date ELSE CAST(headway.headway_now() AS DATE) + gone.keep_days END AS anon_1, headway.headway_now() AS headway_now_1, gone.state AS state, gone.tenant AS tenant, gone.definition AS definition, gone.definition_id AS definition_id, gone.definition_version AS definition_version, gone.handler AS handler, gone.queue AS queue, gone.priority AS priority, gone.available_at AS available_at, gone.created_at AS created_at, gone.created_by AS created_by, gone.origin AS origin, gone.parent AS parent, gone.schedule AS schedule, gone.slot_at AS slot_at, gone.token AS token, gone.key AS key, gone.correlation AS correlation, gone.params AS params, gone.attempt AS attempt, gone.failures AS failures, gone.crashes AS crashes, gone.owes AS owes, gone.depth AS depth, gone.session AS session, gone.started_at AS started_at, gone.reason AS reason, gone.cancel_requested_at AS cancel_requested_at, gone.cancel_by AS cancel_by, gone.outcome AS outcome, gone.result AS result, gone.error AS error
 FROM gone),
+known AS
+(SELECT headway.definition.id AS id, headway.definition.owes | CASE WHEN (EXISTS (SELECT *
+FROM headway.breaker
+WHERE headway.breaker.definition = headway.definition.id)) THEN 4 ELSE 0 END AS owes
+FROM headway.definition
+WHERE headway.definition.id = any(array((SELECT DISTINCT gone.definition_id
+FROM gone)))),
+ended AS
+(SELECT gone.id AS id, gone.state AS state, gone.definition AS definition, gone.definition_id AS definition_id, gone.schedule AS schedule, gone.queue AS queue, gone.priority AS priority, (gone.owes & 63) | coalesce(CASE WHEN ((gone.owes & 256) != 0) THEN known.owes & 62 ELSE known.owes END, 0) AS owes, gone.gated AS gated, gone.attempt AS attempt, gone.available_at AS available_at, gone.started_at AS started_at
+FROM gone LEFT OUTER JOIN known ON known.id = gone.definition_id),
 owed AS
-(INSERT INTO headway.reaction (run, kind, next_look_at) SELECT gone.id AS id, bits.bit AS bit, headway.headway_now() AS headway_now_2
-FROM gone, generate_series(0, 5) AS bits(bit)
-WHERE gone.owes != 0 AND (gone.owes & (1 << bits.bit)) != 0)
- SELECT gone.id, gone.state, gone.definition, gone.definition_id, gone.schedule, gone.queue, gone.priority, gone.owes, gone.gated, gone.attempt, gone.available_at, gone.started_at, headway.headway_now() AS at
-FROM gone
+(INSERT INTO headway.reaction (run, kind, next_look_at) SELECT ended.id AS id, bits.bit AS bit, headway.headway_now() AS headway_now_2
+FROM ended, generate_series(0, 5) AS bits(bit)
+WHERE ended.owes != 0 AND (ended.owes & (1 << bits.bit)) != 0 ON CONFLICT (run, kind) DO UPDATE SET tries = 0, next_look_at = excluded.next_look_at, parked = false)
+ SELECT ended.id, ended.state, ended.definition, ended.definition_id, ended.schedule, ended.queue, ended.priority, ended.owes, ended.gated, ended.attempt, ended.available_at, ended.started_at, headway.headway_now() AS at
+FROM ended

@@ -76,7 +76,7 @@ async def test_a_partition_has_the_indexes_of_its_table(scene: Scene) -> None:
     made = [part for part in wanted(await _today(scene)) if part.table == "run_done"][-1]
     await scene.database.transact(ensure_partitions)
     rows = await scene.sql("SELECT indexdef FROM pg_indexes WHERE schemaname = 'headway' AND tablename = $1", made.name)
-    assert len(rows) == 3
+    assert len(rows) == 4
 
 
 async def places(scene: Scene, table: str) -> list[str]:

@@ -80,7 +80,7 @@ class RunLife(RuleBasedStateMachine):
 
     async def _empty(self) -> None:
         await self.scene.later(-self.scene.offset)
-        await self.scene.sql("TRUNCATE " + ", ".join(f"headway.{table}" for table in TABLES))
+        await self.scene.sql("TRUNCATE " + ", ".join(f"headway.{table}" for table in TABLES) + " CASCADE")
 
     @initialize()
     def begin(self) -> None:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from headway.core.definition import Watch
 from headway.core.errors import Invalid
 from headway.core.outcome import (
     AttemptOutcome,
@@ -207,8 +208,8 @@ async def test_a_value_that_cannot_be_stored_is_invalid(scene: Scene, settlement
 
 
 async def test_a_run_owes_what_its_bits_say(scene: Scene) -> None:
-    """Invariant 10, MSG-02: the settle that ends a run records its reactions in the same statement; a retry owes none."""
-    await scene.define(attempts=2)
+    """Invariant 10, MSG-02: the settle that ends a run records its reactions in the same statement; a retry owes none of them."""
+    await scene.define(attempts=2, watch=Watch(alert_after=0))
     claimed = await scene.started()
     await scene.sql("UPDATE headway.run SET owes = $1", (1 << 1) | (1 << 4))
     session = (await scene.run(claimed.id))["session"]

@@ -7,11 +7,14 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from headway.core.errors import Problem
+from headway.core.run import Cause
 
 INLINE_BYTES: Final = 2048
 LARGEST_INPUT: Final = 256 * 1024
 LONGEST_KEY: Final = 128
 LONGEST_NAME: Final = 256
+# Beside the bits of the reactions that its end owes: it fires no triggers.
+QUIET: Final = 1 << 8
 
 
 class Origin(IntEnum):
@@ -33,7 +36,8 @@ class Ask(NamedTuple):
 
     `params` is JSON text, `payload` opaque bytes.  It is due at `at`, or `delay` after it is accepted; both None mean now.
     `priority` None takes the definition's.  `key` makes repetitions one run, for a day, or with `unique_while_open` for as long as
-    that run is open.  `owes` has a bit for each kind of reaction that its end owes.
+    that run is open.  `owes` has a bit for each kind of reaction that its end owes, and QUIET.  With a `cause` it is held until
+    somebody frees it.  `depth` counts the triggers between it and the run that nobody triggered.
     """
 
     definition: str
@@ -55,6 +59,8 @@ class Ask(NamedTuple):
     delay: timedelta | None = None
     unique_while_open: bool = False
     owes: int = 0
+    cause: Cause = Cause.NONE
+    depth: int = 0
 
     @property
     def inline(self) -> bool:

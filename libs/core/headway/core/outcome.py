@@ -44,6 +44,8 @@ class AttemptOutcome(IntEnum):
 
 SUCCESSES: Final = frozenset({RunOutcome.SUCCESS, RunOutcome.SUCCESS_WITH_WARNINGS, RunOutcome.PARTIAL_SUCCESS})
 FAILURES: Final = frozenset({RunOutcome.FAILURE, RunOutcome.TIMEOUT, RunOutcome.CRASHED})
+# What breaker and alert thresholds count, whether the run goes on or not.
+FAILED_ATTEMPTS: Final = frozenset({AttemptOutcome.FAILURE, AttemptOutcome.TIMEOUT, AttemptOutcome.LOST})
 
 
 @dataclass(frozen=True, slots=True)

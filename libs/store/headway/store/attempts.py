@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Integer, SmallInteger, Text, Uuid, select
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from headway.core.outcome import Result, SafeError
+from headway.core.outcome import FAILED_ATTEMPTS, Result, SafeError
 from headway.core.run import Settlement
 from headway.store.documents import json_text
 from headway.store.schema import attempt
@@ -27,6 +27,7 @@ _a = given(
     reason=Text,
     error=JSONB,
     result=Text,
+    definition_id=Uuid,
 ).c
 RECORD: Final = statement(
     "attempt_record", insert(attempt).from_select([column.name for column in _a], select(*_a)).on_conflict_do_nothing()
@@ -36,13 +37,14 @@ OF_RUN: Final = statement("attempt_of_run", select(attempt).where(attempt.c.run 
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One attempt that ended, and how."""
+    """One attempt that ended, and how; a failed one is counted for its definition."""
 
     run: UUID
     attempt: int
     session: UUID | None
     started_at: datetime | None
     settlement: Settlement
+    definition_id: UUID | None = None
 
 
 async def record(tx: Tx, records: Sequence[AttemptRecord]) -> None:
@@ -61,6 +63,7 @@ async def record(tx: Tx, records: Sequence[AttemptRecord]) -> None:
         reason=[settlement.reason for settlement in settlements],
         error=[error_document(settlement.error) for settlement in settlements],
         result=[result_text(settlement.result) for settlement in settlements],
+        definition_id=[record.definition_id if record.settlement.attempt_outcome in FAILED_ATTEMPTS else None for record in records],
     )
 
 

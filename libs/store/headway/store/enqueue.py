@@ -71,6 +71,8 @@ _COLUMNS: Final[Mapping[str, Any]] = {
     "correlation": Text,
     "params": Text,
     "owes": SmallInteger,
+    "cause": SmallInteger,
+    "depth": SmallInteger,
     "has_input": Boolean,
 }
 
@@ -80,11 +82,19 @@ _g, _d = _given_runs.c, definition.c
 _asks_first = or_(_d.gated, _d.paused_at.is_not(None))
 
 
+def _state(at: ColumnElement[datetime], due: ColumnElement[datetime], asked: Any) -> ColumnElement[int]:
+    return case(
+        (asked.cause.is_not(None), const(State.HELD)),
+        (or_(due > at, _asks_first), const(State.SCHEDULED)),
+        else_=const(State.QUEUED),
+    )
+
+
 def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
     due = func.coalesce(asked.available_at, at)
     return {
         "id": asked.id,
-        "state": case((or_(due > at, _asks_first), const(State.SCHEDULED)), else_=const(State.QUEUED)),
+        "state": _state(at, due, asked),
         "tenant": asked.tenant,
         "definition": _d.name,
         "definition_id": _d.id,
@@ -108,6 +118,9 @@ def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
         "restartable": _d.restartable,
         "gated": _asks_first,
         "owes": asked.owes,
+        "cause": func.coalesce(asked.cause, const(0)),
+        "depth": func.coalesce(asked.depth, const(0)),
+        "start_by": due + _d.start_by,
         "has_input": asked.has_input,
     }
 
@@ -176,7 +189,15 @@ async def create_alone(tx: Tx, ask: Ask, id_: UUID, *, max_run: timedelta = MAX_
 
 def _columns(id_: UUID, ask: Ask) -> dict[str, object]:
     given = ask._asdict()
-    told = {"id": id_, "wanted": ask.definition, "owner": ask.owner, "available_at": ask.at, "origin": int(ask.origin), "has_input": False}
+    told = {
+        "id": id_,
+        "wanted": ask.definition,
+        "owner": ask.owner,
+        "available_at": ask.at,
+        "origin": int(ask.origin),
+        "cause": ask.cause or None,
+        "has_input": False,
+    }
     return {name: told[name] if name in told else given[name] for name in _COLUMNS}
 
 
@@ -209,6 +230,8 @@ def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime) -> dict[str
         "correlation": [ask.correlation for ask in asks],
         "params": [ask.params if len(ask.params or "") <= INLINE_BYTES else None for ask in asks],
         "owes": [ask.owes for ask in asks],
+        "cause": [int(ask.cause) or None for ask in asks],
+        "depth": [ask.depth or None for ask in asks],
         "has_input": [not ask.inline for ask in asks],
     }
     # `unnest` fills a shorter array with NULL, and the driver takes longest to look at what is not there.

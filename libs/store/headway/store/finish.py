@@ -15,7 +15,6 @@ from sqlalchemy import (
     Uuid,
     case,
     cast,
-    column,
     delete,
     func,
     insert,
@@ -29,12 +28,12 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from headway.core.outcome import RunOutcome
 from headway.core.run import State
-from headway.store.schema import reaction, run, run_done
+from headway.store.owing import owing, recorded
+from headway.store.schema import run, run_done
 from headway.store.schema.work import LASTING
 from headway.store.statement import INSTANT, const, given, now, param, statement
 
 _FOREVER: Final = literal_column("'infinity'::date", Date)
-_KINDS: Final = 6
 _MOVED: Final = ("definition", "definition_id", "schedule", "queue", "priority", "owes", "gated", "attempt", "available_at", "started_at")
 _LATE: Final = literal_column("'finished before cancel'", Text)
 
@@ -64,13 +63,8 @@ def _finishing(which: Sequence[ColumnElement[bool]], decided: _Decided) -> Any:
     drop_on = case((gone.c.keep_days == const(0), _FOREVER), else_=cast(now(), Date) + gone.c.keep_days)
     same = [gone.c[name] for name in kept_names]
     kept = insert(run_done).from_select(["id", "drop_on", "finished_at", *kept_names], select(gone.c.id, drop_on, now(), *same))
-    bits = func.generate_series(const(0), const(_KINDS - 1)).table_valued(column("bit", Integer)).render_derived(name="bits")
-    owing = gone.c.owes.op("&")(const(1).op("<<")(bits.c.bit)) != const(0)
-    owed = insert(reaction).from_select(
-        ["run", "kind", "next_look_at"], select(gone.c.id, bits.c.bit, now()).where(gone.c.owes != const(0), owing)
-    )
-    moved = [gone.c.id, gone.c.state, *[gone.c[name] for name in _MOVED]]
-    return select(*moved, now().label("at")).add_cte(kept.cte("kept"), owed.cte("owed"))
+    ended = owing(gone, ["id", "state", *_MOVED])
+    return select(*ended.c, now().label("at")).add_cte(kept.cte("kept"), recorded(ended))
 
 
 _final = given(

@@ -6,10 +6,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from headway.core.outcome import AttemptOutcome
+from headway.core.outcome import FAILED_ATTEMPTS, AttemptOutcome
 from headway.core.run import DONE, FINAL, Settlement
 from headway.store.attempts import AttemptRecord, error_document, record, result_text
 from headway.store.finish import FINISH_HELD, FINISH_IDLE, FINISH_PLAIN, RELEASE
+from headway.store.owing import owe_failures
 from headway.store.tx import Row, Tx
 
 
@@ -23,7 +24,7 @@ class Verdict(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """A run that really moved."""
+    """A run that really moved, and the reactions that it owes by now."""
 
     id: UUID
     state: int
@@ -58,8 +59,11 @@ async def settle(tx: Tx, verdicts: Sequence[Verdict]) -> list[Settled]:
             moved += await _finish(tx, session, telling)
         if going_on:
             moved += await _release(tx, session, going_on)
-    await _remember(tx, verdicts, {settled.id: settled for settled in moved})
-    return moved
+    by_run = {settled.id: settled for settled in moved}
+    await _remember(tx, verdicts, by_run)
+    failed = {verdict.run for verdict in verdicts if verdict.settlement.attempt_outcome in FAILED_ATTEMPTS}
+    owed = await owe_failures(tx, [(run, by_run[run].definition_id) for run in sorted(failed & by_run.keys())])
+    return [run._replace(owes=run.owes | owed[run.id]) if run.id in owed else run for run in moved]
 
 
 async def settle_plain(tx: Tx, session: UUID, attempts: Sequence[tuple[UUID, int]]) -> tuple[list[Settled], datetime | None]:
@@ -105,7 +109,7 @@ def _settled(row: Row) -> Settled:
 
 async def _remember(tx: Tx, verdicts: Sequence[Verdict], moved: dict[UUID, Settled]) -> None:
     worth_a_row = [
-        verdict
+        (verdict, moved[verdict.run])
         for verdict in verdicts
         if verdict.run in moved
         and verdict.session is not None
@@ -114,7 +118,7 @@ async def _remember(tx: Tx, verdicts: Sequence[Verdict], moved: dict[UUID, Settl
     await record(
         tx,
         [
-            AttemptRecord(verdict.run, verdict.attempt, verdict.session, moved[verdict.run].started_at, verdict.settlement)
-            for verdict in worth_a_row
+            AttemptRecord(verdict.run, verdict.attempt, verdict.session, ended.started_at, verdict.settlement, ended.definition_id)
+            for verdict, ended in worth_a_row
         ],
     )
