@@ -8,6 +8,7 @@ import pytest
 
 from headway.core.errors import Conflict, Unavailable
 from headway.store import reactions
+from headway.store.gates import Placed
 from headway.store.reactions import Kind, Owed, work_off
 from headway.store.tx import Tx
 from tests.store.scene import Scene
@@ -36,8 +37,9 @@ async def test_a_reaction_is_done_in_the_transaction_that_deletes_it(scene: Scen
     """MSG-10, invariant 10: what was done and the end of owing it commit together, and a kind that nobody asked for stays."""
     (run,) = await owed(scene, 1, Kind.TRIGGER, Kind.WORKFLOW)
 
-    async def trigger(tx: Tx, one: Owed) -> None:
+    async def trigger(tx: Tx, one: Owed) -> list[Placed]:
         await tx.connection.execute("UPDATE headway.run_done SET reason = 'triggered' WHERE id = $1", one.run)
+        return []
 
     assert await work_off(scene.database, {Kind.TRIGGER: trigger}) == 1
     assert await left(scene) == [(run, Kind.WORKFLOW)]
@@ -50,8 +52,9 @@ async def test_two_instances_do_each_reaction_once(scene: Scene) -> None:
     ids = await owed(scene, 12)
     done: list[UUID] = []
 
-    async def trigger(_: Tx, one: Owed) -> None:
+    async def trigger(_: Tx, one: Owed) -> list[Placed]:
         done.append(one.run)
+        return []
 
     await asyncio.gather(*[work_off(scene.database, {Kind.TRIGGER: trigger}) for _ in range(3)])
     await work_off(scene.database, {Kind.TRIGGER: trigger}, runs=ids)
@@ -60,10 +63,13 @@ async def test_two_instances_do_each_reaction_once(scene: Scene) -> None:
 
 
 async def test_a_reaction_that_fails_waits_longer_and_longer_and_is_parked_after_ten(scene: Scene) -> None:
-    """MSG-09: a failure undoes what was done, keeps the error, and looks again later; after ten it is parked and listed, never lost."""
+    """MSG-09: a failure undoes what was done, keeps the error, and looks again later; after ten it is parked and listed, never lost.
+
+    Whoever watches is told of it once, when it is parked.
+    """
     (run,) = await owed(scene)
 
-    async def trigger(tx: Tx, one: Owed) -> None:
+    async def trigger(tx: Tx, one: Owed) -> list[Placed]:
         await tx.connection.execute("DELETE FROM headway.run_done WHERE id = $1", one.run)
         raise Conflict("no\x00way \ud800")
 
@@ -76,6 +82,7 @@ async def test_a_reaction_that_fails_waits_longer_and_longer_and_is_parked_after
         await scene.later(HOUR)
     assert waits == sorted(waits)
     assert (row["tries"], row["parked"], row["last_error"]) == (10, True, "no\ufffdway \ufffd")
+    assert [(one["kind"], one["run"]) for one in await scene.sql("SELECT kind, run FROM headway.alert")] == [("dead_letter", run)]
     assert await work_off(scene.database, {Kind.TRIGGER: trigger}) == 0
     assert await scene.run(run)
     async with scene.database.begin() as tx:
@@ -90,7 +97,7 @@ async def test_away_is_no_failure(scene: Scene) -> None:
     """MSG-08, RTY-08: an unavailable database or broker counts no try and comes out to the loop."""
     await owed(scene)
 
-    async def trigger(_: Tx, __: Owed) -> None:
+    async def trigger(_: Tx, __: Owed) -> list[Placed]:
         raise Unavailable("broker: away")
 
     with pytest.raises(Unavailable):

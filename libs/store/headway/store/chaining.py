@@ -10,6 +10,7 @@ from sqlalchemy import Uuid, exists, literal_column, select, update
 from headway.core.schedule.chain import following_finish
 from headway.core.schedule.kinds import AfterCompletion
 from headway.core.schedule.rule import parse_rule
+from headway.store.gates import Placed
 from headway.store.reactions import Doing, Kind, Owed
 from headway.store.schema import reaction, run, run_done, schedule
 from headway.store.statement import INSTANT, const, param, statement
@@ -74,10 +75,11 @@ async def second_chance(tx: Tx) -> int:
 def chaining(done: Callable[[UUID], None]) -> Doing:
     """Return the reaction for `reactions.work_off`; `done` hears of each schedule that has a next slot."""
 
-    async def do(tx: Tx, owed: Owed) -> None:
+    async def do(tx: Tx, owed: Owed) -> list[Placed]:
         chained = await chain(tx, owed)
         if chained is not None:
             done(chained)
+        return []
 
     return do
 

@@ -9,8 +9,11 @@ from uuid import UUID
 
 from sqlalchemy import Integer, Interval, SmallInteger, Text, Uuid, and_, delete, false, func, select, update
 
+from headway.core.alert import Alert, AlertKind
 from headway.core.errors import HeadwayError, Unavailable
 from headway.core.safe import MESSAGE_LIMIT, safe_text
+from headway.store.alerts import raise_alerts
+from headway.store.gates import Placed
 from headway.store.schema import reaction
 from headway.store.statement import array, const, now, param, statement
 from headway.store.tx import Database, Row, Tx
@@ -33,7 +36,8 @@ SCHEDULER_KINDS: Final = frozenset({Kind.TRIGGER, Kind.BATCH, Kind.BREAKER, Kind
 ENGINE_KINDS: Final = frozenset({Kind.WORKFLOW})
 
 
-Doing: TypeAlias = Callable[[Tx, "Owed"], Awaitable[None]]
+Doing: TypeAlias = Callable[[Tx, "Owed"], Awaitable[Sequence[Placed]]]
+After: TypeAlias = Callable[[Sequence[Placed]], None]
 
 
 class Owed(NamedTuple):
@@ -125,25 +129,43 @@ async def backlog(tx: Tx) -> Sequence[Row]:
     return await tx.fetch(BACKLOG)
 
 
-async def work_off(database: Database, doing: Mapping[int, Doing], *, runs: Sequence[UUID] | None = None, limit: int = 100) -> int:
+async def _fail(tx: Tx, *, owed: Owed, error: str) -> None:
+    if await failed(tx, owed, error):
+        name, key = Kind(owed.kind).name.lower(), f"dead_letter:{owed.run}:{owed.kind}"
+        message = f"the {name} reaction of run {owed.run} was given up after {MOST_TRIES} tries: {error}"
+        await raise_alerts(tx, [Alert(AlertKind.DEAD_LETTER, f"run:{owed.run}", message, key, run=owed.run)])
+
+
+def _nothing(queued: Sequence[Placed]) -> None:
+    """Leave what was queued to the next fill."""
+
+
+async def work_off(
+    database: Database, doing: Mapping[int, Doing], *, runs: Sequence[UUID] | None = None, limit: int = 100, after: After = _nothing
+) -> int:
     """Do the reactions that are due, of these runs or of all, and say how many; each in the transaction that deletes it.
 
-    One that fails counts a try and waits longer and longer; after ten it is parked.  Raises Unavailable, which never counts.
+    `after` is told of each commit, and is given the runs that were queued by it.  One that fails counts a try and waits longer and
+    longer; after ten it is parked.  Raises Unavailable, which never counts.
     """
     async with database.begin() as tx:
         due = await take(tx, sorted(doing), runs=runs, limit=limit) if doing else []
     for owed in due:
         try:
-            await database.transact(partial(_do, doing=doing, owed=owed))
+            queued = await database.transact(partial(_do, doing=doing, owed=owed))
         except Unavailable:
             raise
         except HeadwayError as error:
             refusal = str(error)
-            await database.transact(partial(failed, owed=owed, error=refusal))
+            await database.transact(partial(_fail, owed=owed, error=refusal))
+        else:
+            after(queued)
     return len(due)
 
 
-async def _do(tx: Tx, *, doing: Mapping[int, Doing], owed: Owed) -> None:
+async def _do(tx: Tx, *, doing: Mapping[int, Doing], owed: Owed) -> list[Placed]:
+    queued: list[Placed] = []
     for mine in await take(tx, [owed.kind], runs=[owed.run], limit=1):
-        await doing[mine.kind](tx, mine)
+        queued += await doing[mine.kind](tx, mine)
         await done(tx, mine)
+    return queued

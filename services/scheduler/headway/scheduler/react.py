@@ -1,6 +1,6 @@
 """What the scheduler owes for runs that settled: by hint, and by looking."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
 from headway.broker.consume import SCHEDULERS, CountedConsumer
@@ -10,16 +10,14 @@ from headway.messages.channels import SCHEDULER_COMPLETIONS
 from headway.runtime.life import Life
 from headway.runtime.settings.groups import ReactionGroup
 from headway.store import reactions
-from headway.store.reactions import Doing
+from headway.store.reactions import After, Doing
 from headway.store.tx import Database
 
 
 class Reactions:
-    """Works off reactions; whoever locks one first does it.  `after` is called when transactions that did some have committed."""
+    """Works off reactions; whoever locks one first does it.  `after` is told of each commit and of the runs that it queued."""
 
-    def __init__(
-        self, knobs: ReactionGroup, database: Database, broker: Broker, doing: Mapping[int, Doing], after: Callable[[], None]
-    ) -> None:
+    def __init__(self, knobs: ReactionGroup, database: Database, broker: Broker, doing: Mapping[int, Doing], after: After) -> None:
         self.knobs = knobs
         self.database = database
         self.broker = broker
@@ -35,14 +33,11 @@ class Reactions:
 
     async def handle(self, message: RunCompleted) -> None:
         """Do what the named runs owe.  Raises Unavailable."""
-        await reactions.work_off(self.database, self.doing, runs=[run.id for run in message.runs])
-        self.after()
+        await reactions.work_off(self.database, self.doing, runs=[run.id for run in message.runs], after=self.after)
 
     async def look(self) -> int:
         """Do what is owed and no message named; says how many reactions were due."""
-        found = await reactions.work_off(self.database, self.doing, limit=self.knobs.batch)
-        self.after()
-        return found
+        return await reactions.work_off(self.database, self.doing, limit=self.knobs.batch, after=self.after)
 
     async def probe(self) -> None:
         """Raise Unavailable while the database is away."""

@@ -1,11 +1,12 @@
 """A scheduler's day: sleep until the next slot, decide it, announce its run; read again what changed."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from headway.broker import hints
 from headway.broker.announcer import Announcer
 from headway.broker.port import Broker, Consumer
 from headway.messages.channels import DEFINITION_CHANGED
@@ -20,8 +21,10 @@ from headway.scheduler.decide import Decider
 from headway.scheduler.membership import Membership
 from headway.scheduler.react import Reactions
 from headway.scheduler.refresh import Refresh
+from headway.store.alerting import alert
 from headway.store.chaining import chaining
-from headway.store.reactions import Kind
+from headway.store.gates import Placed
+from headway.store.reactions import Doing, Kind
 from headway.store.tx import Database
 
 
@@ -42,7 +45,8 @@ class Scheduler:
         self.refresh_wake = Wake()
         self.chain_wake = Wake()
         self._chained: set[UUID] = set()
-        self.reactions = Reactions(settings.reactions, database, broker, {Kind.SCHEDULE: chaining(self._chained.add)}, self._reacted)
+        doing: Mapping[int, Doing] = {Kind.SCHEDULE: chaining(self._chained.add), Kind.ALERT: alert}
+        self.reactions = Reactions(settings.reactions, database, broker, doing, self._reacted)
 
     async def run(self, life: Life) -> None:
         """Schedule until `life` is asked to stop.  Listening comes before loading, so that no change falls between."""
@@ -103,7 +107,8 @@ class Scheduler:
             "last_refresh_at": refreshed.isoformat() if refreshed else None,
         }
 
-    def _reacted(self) -> None:
+    def _reacted(self, queued: Sequence[Placed]) -> None:
+        self.announcer.put(hints.created([hints.Queued(run.id, run.queue, run.priority) for run in queued]))
         if self._chained:
             self.chain_wake.set()
 
