@@ -79,7 +79,7 @@ _COLUMNS: Final[Mapping[str, Any]] = {
 
 _given_runs = given("given", **_COLUMNS)
 _g, _d = _given_runs.c, definition.c
-_asks_first = or_(_d.gated, _d.paused_at.is_not(None))
+_asks_first = or_(_d.gated, _d.paused_at.is_not(None), _d.tripped)
 
 
 def _state(at: ColumnElement[datetime], due: ColumnElement[datetime], asked: Any) -> ColumnElement[int]:

@@ -17,12 +17,13 @@ _KINDS: Final = max(Kind)
 _EVERY: Final = (1 << (_KINDS + 1)) - 1
 
 
-def _knob(name: str) -> ColumnElement[int]:
+def knob(name: str) -> ColumnElement[int]:
+    """Return a whole number of what is watched about a definition."""
     return cast(definition.c.watch.op("->>")(literal_column(f"'{name}'")), Integer)
 
 
-_alerts_after: Final = _knob("alert_after")
-_trips_after: Final = _knob("breaker_threshold")
+_alerts_after: Final = knob("alert_after")
+_trips_after: Final = knob("breaker_threshold")
 # Whoever counts failures in a row has to hear of the success that ends them.
 _counts: Final = or_(_trips_after > const(0), _alerts_after > const(1))
 

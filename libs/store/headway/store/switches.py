@@ -5,14 +5,15 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Boolean, Text, Uuid, func, null, select, true, update
+from sqlalchemy import Boolean, Text, Uuid, func, null, select, update
 
-from headway.core.run import Cause, State
+from headway.core.run import Cause
 from headway.store import definitions, editing, gates, schedules
 from headway.store.audit import Entry, write
 from headway.store.gates import Placed
-from headway.store.schema import definition, run, schedule
-from headway.store.statement import INSTANT, array, const, param, statement
+from headway.store.schema import definition, schedule
+from headway.store.set_aside import hold_queued
+from headway.store.statement import INSTANT, array, param, statement
 from headway.store.tx import Row, Tx
 
 PAUSE_SCHEDULES: Final = statement(
@@ -47,18 +48,6 @@ RESUME_DEFINITION: Final = statement(
     update(definition)
     .where(definition.c.id == param("of", Uuid))
     .values(paused_at=null(), paused_by=param("nobody", Text), paused_reason=param("nobody", Text), paused_until=null()),
-)
-_queued = (
-    select(run.c.id)
-    .where(run.c.definition_id == param("of", Uuid), run.c.state == const(State.QUEUED))
-    .order_by(run.c.id)
-    .with_for_update()
-    .cte("queued")
-    .prefix_with("MATERIALIZED")
-)
-HOLD_QUEUED: Final = statement(
-    "switch_hold_queued",
-    update(run).where(run.c.id == _queued.c.id).values(state=const(State.HELD), cause=const(Cause.PAUSED), gated=true()),
 )
 EXPIRED: Final = statement(
     "switch_expired_pauses",
@@ -133,7 +122,7 @@ async def pause_definition(tx: Tx, row: Row, pause: Pause) -> list[Placed]:
     await editing.close(tx, ids, actor=pause.by)
     await gates.lock(tx, [row["id"]])
     await tx.execute(PAUSE_DEFINITION, of=row["id"], now=tx.now, by=pause.by, reason=pause.reason, until=pause.until)
-    await tx.execute(HOLD_QUEUED, of=row["id"])
+    await hold_queued(tx, row["id"], Cause.PAUSED)
     await _turned(tx, row, ids, Entry(pause.by, "definition.paused", f"definition:{row['name']}", row["tenant"], pause.reason))
     return []
 

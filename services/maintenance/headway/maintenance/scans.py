@@ -13,6 +13,7 @@ from headway.runtime.loops import Next
 from headway.runtime.metrics import MAINTENANCE_BACKLOG, MAINTENANCE_OLDEST
 from headway.runtime.settings import MaintenanceSettings
 from headway.store import (
+    breakers,
     calendar_years,
     cancel,
     chaining,
@@ -109,6 +110,13 @@ async def take_turns(ground: Ground) -> Next:
     return Next(len(queued))
 
 
+async def try_breakers(ground: Ground) -> Next:
+    """Let a probe through each open breaker whose reset time has passed, and hold what slipped past an open one."""
+    found, queued = await ground.database.transact(breakers.try_again)
+    ground.publish(queued)
+    return Next(found)
+
+
 async def go_on(ground: Ground) -> Next:
     """Give after-completion schedules whose chain broke off a next slot."""
     return Next(await ground.database.transact(chaining.second_chance))
@@ -170,6 +178,7 @@ STEPS: Final[Mapping[str, tuple[Callable[[Ground], Awaitable[Next]], str]]] = {
     "rescue": (rescue_lapsed, "rescue_seconds"),
     "deadlines": (end_overdue, "deadline_seconds"),
     "gates": (open_gates, "gate_seconds"),
+    "breakers": (try_breakers, "breaker_seconds"),
     "turns": (take_turns, "turn_seconds"),
     "chains": (go_on, "chain_seconds"),
     "sessions": (prune, "session_seconds"),

@@ -48,6 +48,7 @@ class MaintenanceGroup(Group):
     rescue_seconds: Seconds = Field(1, description="How often lapsed sessions are looked for and their runs given back.")
     deadline_seconds: Seconds = Field(5, description="How often running runs past their deadline are looked for.")
     gate_seconds: Seconds = Field(5, description="How often held runs get their second chance.")
+    breaker_seconds: Seconds = Field(1, description="How often open breakers are looked at whose reset time has passed.")
     turn_seconds: Seconds = Field(1, description="How often the next run of each catch-up is let in.")
     chain_seconds: Seconds = Field(60, description="How often after-completion schedules that broke off are looked for.")
     session_seconds: Seconds = Field(60, description="How often ended sessions are removed.")
