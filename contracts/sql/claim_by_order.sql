@@ -10,7 +10,8 @@ head AS MATERIALIZED
 (SELECT headway.run.id AS id
 FROM headway.run
 WHERE headway.run.queue = $2::VARCHAR AND headway.run.state = 2 AND headway.run.cancel_requested_at IS NULL AND headway.run.handler = any($3::TEXT[]) AND (SELECT me.now
-FROM me) IS NOT NULL ORDER BY -headway.run.priority, headway.run.available_at, headway.run.id
+FROM me) IS NOT NULL AND (headway.run.start_by IS NULL OR headway.run.attempt > 0 OR headway.run.start_by > (SELECT me.now
+FROM me)) ORDER BY -headway.run.priority, headway.run.available_at, headway.run.id
  LIMIT $4::INTEGER FOR UPDATE SKIP LOCKED)
  UPDATE headway.run SET state=3, attempt=(headway.run.attempt + 1), session=$1::UUID, started_at=(SELECT me.now
 FROM me), deadline_at=((SELECT me.now

@@ -13,9 +13,9 @@ kept AS
 (INSERT INTO headway.run_done (id, drop_on, finished_at, state, tenant, definition, definition_id, definition_version, handler, queue, priority, available_at, created_at, created_by, origin, parent, schedule, slot_at, token, key, correlation, params, attempt, failures, crashes, owes, depth, session, started_at, reason, cancel_requested_at, cancel_by, outcome, result, error) SELECT gone.id AS id, CASE WHEN (gone.keep_days = 0) THEN 'infinity'::date ELSE CAST(headway.headway_now() AS DATE) + gone.keep_days END AS anon_1, headway.headway_now() AS headway_now_1, gone.state AS state, gone.tenant AS tenant, gone.definition AS definition, gone.definition_id AS definition_id, gone.definition_version AS definition_version, gone.handler AS handler, gone.queue AS queue, gone.priority AS priority, gone.available_at AS available_at, gone.created_at AS created_at, gone.created_by AS created_by, gone.origin AS origin, gone.parent AS parent, gone.schedule AS schedule, gone.slot_at AS slot_at, gone.token AS token, gone.key AS key, gone.correlation AS correlation, gone.params AS params, gone.attempt AS attempt, gone.failures AS failures, gone.crashes AS crashes, gone.owes AS owes, gone.depth AS depth, gone.session AS session, gone.started_at AS started_at, gone.reason AS reason, gone.cancel_requested_at AS cancel_requested_at, gone.cancel_by AS cancel_by, gone.outcome AS outcome, gone.result AS result, gone.error AS error
 FROM gone),
 known AS
-(SELECT headway.definition.id AS id, headway.definition.owes | CASE WHEN (EXISTS (SELECT *
+(SELECT headway.definition.id AS id, (headway.definition.owes | CASE WHEN (EXISTS (SELECT *
 FROM headway.breaker
-WHERE headway.breaker.definition = headway.definition.id)) THEN 4 ELSE 0 END AS owes
+WHERE headway.breaker.definition = headway.definition.id)) THEN 4 ELSE 0 END) | CASE WHEN (CAST(headway.definition.watch ->> 'expected_duration' AS DOUBLE PRECISION) * interval '1 second' IS NOT NULL OR CAST(headway.definition.watch ->> 'must_start_by' AS DOUBLE PRECISION) * interval '1 second' IS NOT NULL) THEN 16 ELSE 0 END AS owes
 FROM headway.definition
 WHERE headway.definition.id = any(array((SELECT DISTINCT gone.definition_id
 FROM gone)))),

@@ -28,6 +28,7 @@ FULL: dict[str, Any] = {
     "attempts": 5,
     "backoff": {"kind": "exponential", "base": "2s", "cap": "1h", "factor": 2.0, "jitter": 0.5},
     "retry_horizon": "2d",
+    "start_by": "15m",
     "restartable": False,
     "max_concurrent_runs": 3,
     "over_limit": "refuse",

@@ -45,6 +45,7 @@ def test_everything_that_a_document_can_say() -> None:
         "attempts": 5,
         "backoff": {"kind": "exponential", "base": "2s", "cap": "30d"},
         "retry_horizon": 3600,
+        "start_by": "15m",
         "parameters": {"format": "csv", "limits": [1, 2.5, None, True]},
         "max_concurrent_runs": 2,
         "over_limit": "refuse",
@@ -57,6 +58,7 @@ def test_everything_that_a_document_can_say() -> None:
     draft = parse_definition(document)
     assert (draft.handler, draft.queue, draft.priority, draft.timeout) == ("reports.nightly", "slow", 7, timedelta(hours=1))
     assert draft.backoff == Backoff(BackoffKind.EXPONENTIAL, timedelta(seconds=2), cap=DAY, jitter=0.25)
+    assert (draft.start_by, draft.retry_horizon) == (timedelta(minutes=15), timedelta(hours=1))
     assert (draft.gated, draft.watch.alert_after, draft.watch.must_start_by) == (True, 3, timedelta(minutes=10))
     assert [(one.name, one.enabled, one.misfire) for one in draft.schedules] == [("default", True, "skip"), ("often", False, "run_once")]
 

@@ -26,6 +26,7 @@ FULL = DefinitionDraft(
     attempts=4,
     backoff=Backoff(BackoffKind.LIST, delays=(timedelta(seconds=1.5),), jitter=0.1),
     retry_horizon=timedelta(hours=2),
+    start_by=timedelta(minutes=15),
     parameters={"list": (1, 2.5, None), "nested": {"b": True}},
     parameter_spec={"day": {"type": "date"}},
     max_concurrent_runs=3,

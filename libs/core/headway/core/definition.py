@@ -58,7 +58,8 @@ class ScheduleDraft:
 class DefinitionDraft:
     """A definition as somebody wants it, with all its schedules; numeric knobs at 0 are off.
 
-    `timeout` 0 takes the platform's `max_run_seconds`; `retention_days` 0 keeps finished runs for ever.
+    `timeout` 0 takes the platform's `max_run_seconds`; `retention_days` 0 keeps finished runs for ever.  A run that has not started
+    `start_by` after it was due is skipped.
     """
 
     name: str
@@ -72,6 +73,7 @@ class DefinitionDraft:
     attempts: int = 1
     backoff: Backoff = field(default_factory=Backoff)
     retry_horizon: timedelta | None = None
+    start_by: timedelta | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     parameter_spec: Mapping[str, Any] | None = None
     restartable: bool = True

@@ -65,6 +65,7 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
         attempts=reader.whole("attempts", 1, 1, 30_000),
         backoff=_backoff(reader.take("backoff"), reader.at("backoff"), problems),
         retry_horizon=reader.span("retry_horizon"),
+        start_by=reader.span("start_by"),
         parameters=reader.mapping("parameters"),
         parameter_spec=reader.mapping("parameter_spec") or None,
         restartable=reader.flag("restartable", True),

@@ -26,9 +26,10 @@ OURS = frozenset({"name", "retry", "schedule", "process", "memory_limit"})
 class JobOptions(TypedDict, total=False):
     """What a job may say of itself.
 
-    `timeout` zero is the platform's longest; `process` runs the handler in a process of its own, `memory_limit` in bytes bounds its
-    address space; limits of 0 are off; `retention_days` 0 keeps finished runs for ever.  `calendars`, by name, and `calendar`, a
-    document `{"windows": [...]}`, are for schedules that have none of their own.
+    `timeout` zero is the platform's longest; a run that has not started `start_by` after it was due is skipped; `process` runs the
+    handler in a process of its own, `memory_limit` in bytes bounds its address space; limits of 0 are off; `retention_days` 0 keeps
+    finished runs for ever.  `calendars`, by name, and `calendar`, a document `{"windows": [...]}`, are for schedules that have none of
+    their own.
     """
 
     name: str
@@ -38,6 +39,7 @@ class JobOptions(TypedDict, total=False):
     priority: int
     timeout: timedelta
     retry: Retry
+    start_by: timedelta
     schedule: When | Sequence[When]
     restartable: bool
     allow_triggers: bool

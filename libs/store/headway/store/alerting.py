@@ -3,21 +3,24 @@
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Uuid, and_, case, func, select, union_all
+from sqlalchemy import Uuid, and_, case, func, null, select, union_all
 
-from headway.core.alert import FailedAttempt, Failing, alerts_for
+from headway.core.alert import Alert, FailedAttempt, Failing, alerts_for
 from headway.core.outcome import AttemptOutcome, RunOutcome, SafeError
+from headway.core.sla import Course, breaches
 from headway.store.alerts import raise_alerts
 from headway.store.gates import Placed
 from headway.store.reactions import Owed
 from headway.store.schema import attempt, breaker, definition, run, run_done
+from headway.store.sla import expected_of
 from headway.store.statement import const, param, statement
 from headway.store.tx import Row, Tx
 
 _this: Final = param("run", Uuid)
+_KEPT: Final = ("id", "definition_id", "reason", "attempt", "available_at", "started_at")
 _failing = union_all(
-    select(run.c.id, run.c.definition_id, const(0).label("outcome"), run.c.reason).where(run.c.id == _this),
-    select(run_done.c.id, run_done.c.definition_id, run_done.c.outcome, run_done.c.reason).where(run_done.c.id == _this),
+    select(*[run.c[name] for name in _KEPT], const(0).label("outcome"), null().label("finished_at")).where(run.c.id == _this),
+    select(*[run_done.c[name] for name in _KEPT], run_done.c.outcome, run_done.c.finished_at).where(run_done.c.id == _this),
 ).subquery("failing")
 FAILING: Final = statement(
     "alerting_run",
@@ -50,11 +53,11 @@ ATTEMPTS: Final = statement(
 
 
 async def alert(tx: Tx, owed: Owed) -> list[Placed]:
-    """Raise the alerts that a run's failed attempts call for; doing it again raises none twice."""
+    """Raise the alerts that a run's failed attempts and its end call for; doing it again raises none twice."""
     row = await tx.fetch_one(FAILING, run=owed.run)
     if row is not None:
         failed = [_failed(one) for one in await tx.fetch(ATTEMPTS, run=owed.run)]
-        await raise_alerts(tx, alerts_for(_of(row), failed))
+        await raise_alerts(tx, [*alerts_for(_of(row), failed), *_late(row)])
     return []
 
 
@@ -62,6 +65,15 @@ def _of(row: Row) -> Failing:
     id_: UUID = row["id"]
     crashed = (row["reason"] or "its worker was lost") if row["outcome"] == RunOutcome.CRASHED else ""
     return Failing(id_, row["name"], row["tenant"], int(row["watch"].get("alert_after", 1)), crashed)
+
+
+def _late(row: Row) -> list[Alert]:
+    """What an ended run did not keep; when a later attempt was due says nothing of when the first one was."""
+    if row["finished_at"] is None:
+        return []
+    due = row["available_at"] if row["attempt"] == 1 else None
+    course = Course(row["id"], row["name"], row["tenant"], due, row["started_at"], row["finished_at"])
+    return list(breaches(course, expected_of(row["watch"]), row["finished_at"]))
 
 
 def _failed(row: Row) -> FailedAttempt:

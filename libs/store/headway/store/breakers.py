@@ -13,11 +13,10 @@ from sqlalchemy import Boolean, Integer, SmallInteger, Uuid, and_, delete, func,
 from headway.core.alert import Alert, AlertKind
 from headway.core.breaker import Breaker, BreakerKnobs, BreakerState, counted_from, hear, look
 from headway.core.run import Cause, State
-from headway.store import gates
+from headway.store import gates, watched
 from headway.store.alerts import raise_alerts
 from headway.store.audit import Entry, write
 from headway.store.gates import Placed
-from headway.store.owing import knob
 from headway.store.reactions import Owed
 from headway.store.schema import attempt, breaker, definition, run, run_done
 from headway.store.set_aside import hold_queued
@@ -39,7 +38,7 @@ _standing = select(breaker, definition.c.name, definition.c.tenant, definition.c
 LOCK: Final = statement("breaker_lock", _standing.where(_definition).with_for_update(of=breaker))
 _due: Final = or_(
     and_(breaker.c.state == const(BreakerState.OPEN), breaker.c.reopen_at <= now()),
-    and_(breaker.c.state != const(BreakerState.CLOSED), knob("breaker_threshold") == const(0)),
+    and_(breaker.c.state != const(BreakerState.CLOSED), watched.whole("breaker_threshold") == const(0)),
 )
 DUE: Final = statement(
     "breaker_due",

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, Text, Uuid, and_, func, literal_column, select, update
+from sqlalchemy import Integer, Text, Uuid, and_, func, literal_column, or_, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from headway.core.run import State
@@ -81,7 +81,8 @@ _taking: Final[Mapping[str, Any]] = {
 
 
 def _wanted(handlers: ColumnElement[bool]) -> ColumnElement[bool]:
-    return and_(run.c.cancel_requested_at.is_(None), handlers, _now.is_not(None))
+    in_time = or_(run.c.start_by.is_(None), run.c.attempt > const(0), run.c.start_by > _now)
+    return and_(run.c.cancel_requested_at.is_(None), handlers, _now.is_not(None), in_time)
 
 
 CLAIM_BY_ID: Final = statement(

@@ -28,6 +28,7 @@ _MEANING: Final = (
     "attempts",
     "backoff",
     "retry_horizon",
+    "start_by",
     "parameters",
     "parameter_spec",
     "restartable",

@@ -34,6 +34,7 @@ from headway.core.ask import INLINE_BYTES, Ask, Origin
 from headway.core.errors import Conflict, HeadwayError, NotFound
 from headway.core.ids import make_ids
 from headway.core.run import State
+from headway.store import watched
 from headway.store.schema import definition, run, run_input
 from headway.store.statement import INSTANT, array, const, given, now, param, statement
 from headway.store.tx import Row, Tx
@@ -121,6 +122,7 @@ def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
         "cause": func.coalesce(asked.cause, const(0)),
         "depth": func.coalesce(asked.depth, const(0)),
         "start_by": due + _d.start_by,
+        "must_start_by": due + watched.span("must_start_by"),
         "has_input": asked.has_input,
     }
 

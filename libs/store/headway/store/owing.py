@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import CTE, ColumnElement, Integer, Uuid, and_, case, cast, column, exists, func, literal_column, or_, select
+from sqlalchemy import CTE, ColumnElement, Integer, Uuid, and_, case, column, exists, func, literal_column, or_, select
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from headway.core.ask import QUIET
+from headway.store import watched
 from headway.store.reactions import Kind
 from headway.store.schema import attempt, breaker, definition, reaction
 from headway.store.statement import INSTANT, const, given, now, param, statement
@@ -17,25 +18,23 @@ _KINDS: Final = max(Kind)
 _EVERY: Final = (1 << (_KINDS + 1)) - 1
 
 
-def knob(name: str) -> ColumnElement[int]:
-    """Return a whole number of what is watched about a definition."""
-    return cast(definition.c.watch.op("->>")(literal_column(f"'{name}'")), Integer)
-
-
-_alerts_after: Final = knob("alert_after")
-_trips_after: Final = knob("breaker_threshold")
+_alerts_after: Final = watched.whole("alert_after")
+_trips_after: Final = watched.whole("breaker_threshold")
 # Whoever counts failures in a row has to hear of the success that ends them.
+_expects: Final = or_(watched.span("expected_duration").is_not(None), watched.span("must_start_by").is_not(None))
 _counts: Final = or_(_trips_after > const(0), _alerts_after > const(1))
 
 
 def owing(gone: CTE, names: Sequence[str]) -> CTE:
     """Return these columns of runs that have ended, `owes` being what each brought along and what its definition owes for every end.
 
-    A definition owes triggers to whoever has some, and to its breaker the news of an end while failures stand.
+    A definition owes triggers to whoever has some, to its breaker the news of an end while failures stand, and a look at what was
+    expected of the run where anything is.
     """
     named = definition.c.id == func.any(func.array(select(gone.c.definition_id).distinct().scalar_subquery()))
     standing = case((exists().where(breaker.c.definition == definition.c.id), const(1 << Kind.BREAKER)), else_=const(0))
-    known = select(definition.c.id, definition.c.owes.op("|")(standing).label("owes")).where(named).cte("known")
+    expecting = case((_expects, const(1 << Kind.ALERT)), else_=const(0))
+    known = select(definition.c.id, definition.c.owes.op("|")(standing).op("|")(expecting).label("owes")).where(named).cte("known")
     quiet = gone.c.owes.op("&")(const(QUIET)) != const(0)
     asked = case((quiet, known.c.owes.op("&")(const(_EVERY & ~(1 << Kind.TRIGGER)))), else_=known.c.owes)
     owes = gone.c.owes.op("&")(const(_EVERY)).op("|")(func.coalesce(asked, const(0)))

@@ -179,6 +179,7 @@ class DefinitionFields(BaseModel):
     attempts: int = 1
     backoff: BackoffDocument | None = None
     retry_horizon: Span = None
+    start_by: Span = Field(None, description="How long after it was due a run may start at the latest; then it is skipped.")
     parameters: dict[str, Any] = {}
     parameter_spec: dict[str, Any] | None = Field(None, description="JSON Schema that a run's parameters are held to.")
     restartable: bool = True

@@ -72,6 +72,7 @@ def document_of(row: Row, schedules: Sequence[Row]) -> dict[str, Any]:
     return {name: row[name] for name in PLAIN} | {
         "timeout": span_text(row["timeout"]),
         "retry_horizon": span_text(row["retry_horizon"]),
+        "start_by": span_text(row["start_by"]),
         "backoff": _backoff(row["backoff"]),
         "watch": _watch(row["watch"]),
         "schedules": [schedule_document_of(one) for one in schedules],

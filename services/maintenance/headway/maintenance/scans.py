@@ -27,6 +27,8 @@ from headway.store import (
     rescue,
     runs,
     sessions,
+    sla,
+    start_by,
     switches,
     waiting,
 )
@@ -82,12 +84,13 @@ async def rescue_lapsed(ground: Ground) -> Next:
 
 
 async def end_overdue(ground: Ground) -> Next:
-    """End runs whose worker did not: past their deadline, or deaf to a cancel wish."""
+    """End runs whose worker did not, past their deadline or deaf to a cancel wish, and those that nobody started in time."""
     grace = timedelta(seconds=ground.settings.maintenance.timeout_grace_seconds)
     overdue = await ground.database.transact(lambda tx: rescue.end_overdue(tx, grace))
     forced = await ground.database.transact(lambda tx: cancel.force(tx, grace))
-    ground.publish([*_queued(overdue.settled), *overdue.promoted])
-    return Next(len(overdue.settled) + len(forced))
+    late, behind = await ground.database.transact(start_by.skip_late)
+    ground.publish([*_queued(overdue.settled), *overdue.promoted, *behind])
+    return Next(len(overdue.settled) + len(forced) + len(late))
 
 
 async def open_gates(ground: Ground) -> Next:
@@ -115,6 +118,11 @@ async def try_breakers(ground: Ground) -> Next:
     found, queued = await ground.database.transact(breakers.try_again)
     ground.publish(queued)
     return Next(found)
+
+
+async def look_at_slas(ground: Ground) -> Next:
+    """Tell of runs that did not start in time or take longer than expected."""
+    return Next(await ground.database.transact(sla.look))
 
 
 async def go_on(ground: Ground) -> Next:
@@ -179,6 +187,7 @@ STEPS: Final[Mapping[str, tuple[Callable[[Ground], Awaitable[Next]], str]]] = {
     "deadlines": (end_overdue, "deadline_seconds"),
     "gates": (open_gates, "gate_seconds"),
     "breakers": (try_breakers, "breaker_seconds"),
+    "sla": (look_at_slas, "sla_seconds"),
     "turns": (take_turns, "turn_seconds"),
     "chains": (go_on, "chain_seconds"),
     "sessions": (prune, "session_seconds"),

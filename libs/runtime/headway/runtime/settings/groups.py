@@ -49,6 +49,7 @@ class MaintenanceGroup(Group):
     deadline_seconds: Seconds = Field(5, description="How often running runs past their deadline are looked for.")
     gate_seconds: Seconds = Field(5, description="How often held runs get their second chance.")
     breaker_seconds: Seconds = Field(1, description="How often open breakers are looked at whose reset time has passed.")
+    sla_seconds: Seconds = Field(1, description="How often runs are looked for that are late or take too long.")
     turn_seconds: Seconds = Field(1, description="How often the next run of each catch-up is let in.")
     chain_seconds: Seconds = Field(60, description="How often after-completion schedules that broke off are looked for.")
     session_seconds: Seconds = Field(60, description="How often ended sessions are removed.")

@@ -73,6 +73,7 @@ run: Final = Table(
     flag("has_input", default=False),
     instant("deadline_at", null=True),
     instant("start_by", null=True),
+    instant("must_start_by", null=True),
     CheckConstraint(f"state IN ({_numbers(OPEN)})", name="state"),
     CheckConstraint(f"state <> {State.RUNNING:d} OR (session IS NOT NULL AND deadline_at IS NOT NULL)", name="running_has_session"),
     CheckConstraint(f"state <> {State.HELD:d} OR cause <> 0", name="held_has_cause"),
@@ -84,6 +85,7 @@ run: Final = Table(
     Index("run_of_schedule", "schedule", "id", postgresql_where=text(f"schedule IS NOT NULL AND state = {State.HELD:d}")),
     Index("run_parent", "parent", postgresql_where=text("parent IS NOT NULL")),
     Index("run_start_by", "start_by", postgresql_where=text("start_by IS NOT NULL")),
+    Index("run_must_start_by", "must_start_by", postgresql_where=text("must_start_by IS NOT NULL")),
     Index("run_slot", "schedule", "slot_at", unique=True, postgresql_where=text("schedule IS NOT NULL AND origin = 1")),
     Index(
         "run_pending",

@@ -29,6 +29,7 @@ def _columns() -> None:
         ("definition", sa.Column("start_by", sa.Interval(), nullable=True)),
         ("run", sa.Column("depth", sa.SmallInteger(), server_default=sa.text("0"), nullable=False)),
         ("run", sa.Column("start_by", sa.DateTime(timezone=True), nullable=True)),
+        ("run", sa.Column("must_start_by", sa.DateTime(timezone=True), nullable=True)),
         ("run_done", sa.Column("depth", sa.SmallInteger(), server_default=sa.text("0"), nullable=False)),
         ("attempt", sa.Column("definition_id", sa.Uuid(), nullable=True)),
     ):
@@ -39,6 +40,7 @@ def _indexes() -> None:
     for name, table, columns, where in (
         ("run_parent", "run", ["parent"], "parent IS NOT NULL"),
         ("run_start_by", "run", ["start_by"], "start_by IS NOT NULL"),
+        ("run_must_start_by", "run", ["must_start_by"], "must_start_by IS NOT NULL"),
         ("run_done_parent", "run_done", ["parent"], "parent IS NOT NULL"),
         ("attempt_definition", "attempt", ["definition_id", "ended_at"], "definition_id IS NOT NULL"),
     ):
