@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 from pydantic import BaseModel
 
-from headway.sdk import Headway, Retry, Run, every
+from headway.sdk import Headway, Retry, RetryAfter, Run, every
 
 app = Headway()
 
@@ -48,6 +48,20 @@ async def flaky(run: Run) -> int:
     if run.attempt < 3:
         raise RuntimeError(f"attempt {run.attempt} fails")
     return run.attempt
+
+
+class Delays(BaseModel):
+    """How long to wait before each further attempt, in seconds."""
+
+    delays: list[float]
+
+
+@app.job(name="again", retry=Retry(attempts=100))
+async def again(params: Delays, run: Run) -> None:
+    """Ask for each further attempt at its instant."""
+    note(run)
+    if run.attempt <= len(params.delays):
+        raise RetryAfter(timedelta(seconds=params.delays[run.attempt - 1]), "not yet")
 
 
 @app.job(name="suicide", queue="deadly")
