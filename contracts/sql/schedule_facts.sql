@@ -6,6 +6,8 @@ FROM headway.run
 WHERE headway.run.schedule = headway.schedule.id AND headway.run.origin = 1 AND headway.run.attempt = 0 AND headway.run.state < 3) AS pending_runs, (SELECT headway.run.id
 FROM headway.run
 WHERE headway.run.schedule = headway.schedule.id AND headway.run.origin = 1 ORDER BY headway.run.slot_at
- LIMIT 1) AS oldest_open
+ LIMIT 1) AS oldest_open, headway.definition.id AS definition_id, headway.definition.gated OR headway.definition.tripped AS gated, headway.definition.tripped OR headway.definition.gated AND (EXISTS (SELECT *
+FROM headway.restriction
+WHERE headway.restriction.first = headway.definition.id OR headway.restriction.second = headway.definition.id)) AS guarded
 FROM headway.schedule JOIN headway.definition ON headway.definition.id = headway.schedule.definition
 WHERE headway.schedule.id = any($1::UUID[])

@@ -243,7 +243,7 @@ def test_what_is_shown_parses_to_what_was_meant(document: dict[str, Any], timeou
     if "schedules" in document and "parameter_spec" in document:
         document = {**document, "parameters": {"pages": 1}}
     draft = parse({**document, "name": "report", "timeout": timeout.total_seconds()}, "")
-    row = definitions.meaning(draft) | {"name": draft.name, "used": None}
+    row = definitions.meaning(draft) | {"name": draft.name, "used": None, "restrictions": list(draft.restrictions or ())}
     shown = document_of(row, [schedules.meaning(one) | {"name": one.name, "used": None} for one in draft.schedules])
     assert definitions.meaning(parse(shown, "")) == definitions.meaning(draft)
     assert parse(shown, "").schedules == draft.schedules

@@ -16,6 +16,7 @@ from headway.cli.verbs.definition_edits import definitions
 from headway.cli.verbs.doctor import register as doctor
 from headway.cli.verbs.imports import app as imports
 from headway.cli.verbs.init import register as init
+from headway.cli.verbs.restrictions import app as restrictions
 from headway.cli.verbs.run import register as run
 from headway.cli.verbs.runs import app as runs
 from headway.cli.verbs.services import register as services
@@ -53,6 +54,7 @@ for name, group in {
     "schedules": schedules,
     "slots": slots,
     "calendars": calendars,
+    "restrictions": restrictions,
     "dead": dead,
     "broker": broker,
     "db": db,

@@ -37,7 +37,8 @@ class Ask(NamedTuple):
     `params` is JSON text, `payload` opaque bytes.  It is due at `at`, or `delay` after it is accepted; both None mean now.
     `priority` None takes the definition's.  `key` makes repetitions one run, for a day, or with `unique_while_open` for as long as
     that run is open.  `owes` has a bit for each kind of reaction that its end owes, and QUIET.  With a `cause` it is held until
-    somebody frees it.  `depth` counts the triggers between it and the run that nobody triggered.
+    somebody frees it.  `depth` counts the triggers between it and the run that nobody triggered.  A `forced` one
+    passes restrictions.
     """
 
     definition: str
@@ -61,6 +62,7 @@ class Ask(NamedTuple):
     owes: int = 0
     cause: Cause = Cause.NONE
     depth: int = 0
+    forced: bool = False
 
     @property
     def inline(self) -> bool:
@@ -70,7 +72,7 @@ class Ask(NamedTuple):
     @property
     def lone(self) -> bool:
         """Whether one row is all that it takes: nothing beside it is written, read or reckoned with the database's clock."""
-        return self.key is None and self.delay is None and self.inline
+        return self.key is None and self.delay is None and self.inline and not self.forced
 
     @property
     def owner(self) -> str:

@@ -59,7 +59,8 @@ class DefinitionDraft:
     """A definition as somebody wants it, with all its schedules; numeric knobs at 0 are off.
 
     `timeout` 0 takes the platform's `max_run_seconds`; `retention_days` 0 keeps finished runs for ever.  A run that has not started
-    `start_by` after it was due is skipped.
+    `start_by` after it was due is skipped.  `restrictions` are the names of all definitions that it must not be active
+    together with, which may be its own; None leaves those that stand.
     """
 
     name: str
@@ -88,11 +89,17 @@ class DefinitionDraft:
     calendar: Sequence[Window] = ()
     enabled: bool = True
     schedules: Sequence[ScheduleDraft] = ()
+    restrictions: Sequence[str] | None = None
 
     @property
     def gated(self) -> bool:
-        """Whether its runs must ask before they are queued."""
-        return self.max_concurrent_runs > 0 or self.max_runs_per_hour > 0
+        """Whether its runs must ask before they are queued, restrictions aside."""
+        return is_limited(self.max_concurrent_runs, self.max_runs_per_hour)
+
+
+def is_limited(max_concurrent_runs: int, max_runs_per_hour: int) -> bool:
+    """Whether a definition has a limit that its runs must ask for."""
+    return max_concurrent_runs > 0 or max_runs_per_hour > 0
 
 
 def backoff_document(backoff: Backoff) -> dict[str, Any]:

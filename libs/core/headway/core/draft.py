@@ -76,10 +76,11 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
         retention_days=reader.whole("retention_days", 30, 0, 36_500),
         overlap=reader.choice("overlap", "skip", OVERLAPS),
         watch=_watch(reader.take("watch"), reader.at("watch"), problems),
-        calendars=_calendars(reader),
+        calendars=_names(reader, "calendars", "a calendar"),
         calendar=read_inline(reader),
         enabled=reader.flag("enabled", True),
         schedules=tuple(schedules),
+        restrictions=_restrictions(reader),
     )
     reader.finish()
     return draft
@@ -98,7 +99,7 @@ def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraf
         misfire_limit=reader.whole("misfire_limit", 100, 1, 10_000),
         overlap=reader.choice("overlap", "skip", OVERLAPS),
         overlap_max=reader.whole("overlap_max", 2, 1, _LARGE),
-        calendars=None if reader.take("calendars") is None else _calendars(reader),
+        calendars=None if reader.take("calendars") is None else _names(reader, "calendars", "a calendar"),
         calendar=read_inline(reader),
         parameters=reader.mapping("parameters"),
         payload=reader.text("payload", limit=LARGEST_INPUT),
@@ -116,11 +117,19 @@ def _age(reader: Reader) -> timedelta:
     return timedelta(days=1) if given is None else given
 
 
-def _calendars(reader: Reader) -> tuple[str, ...]:
-    names = reader.items("calendars")
+def _restrictions(reader: Reader) -> tuple[str, ...] | None:
+    if reader.take("restrictions") is None:
+        return None
+    names = _names(reader, "restrictions", "a definition")
+    _unique(names, reader.at("restrictions"), reader.problems)
+    return names
+
+
+def _names(reader: Reader, field: str, of: str) -> tuple[str, ...]:
+    names = reader.items(field)
     for number, name in enumerate(names):
         if not isinstance(name, str) or not name:
-            reader.wrong(f"calendars[{number}]", "must be a calendar's name")
+            reader.wrong(f"{field}[{number}]", f"must be {of}'s name")
     return tuple(name for name in names if isinstance(name, str) and name)
 
 

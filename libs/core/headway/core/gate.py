@@ -1,12 +1,23 @@
-"""Whether a run may be queued now: pause, then concurrency, then the hourly rate (model.md, "Admit").  Pure."""
+"""Whether a run may be queued now: pause, breaker, concurrency, restrictions, then the hourly rate (model.md, "Admit").  Pure."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, MutableMapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from enum import IntEnum
+from typing import Final, TypeVar
 
 from headway.core.run import Cause, State
 
 HOUR: Final = timedelta(hours=1)
+Key = TypeVar("Key")
+
+
+class Breaker(IntEnum):
+    """Whether a definition's failures stand in the way of its runs, as rows remember it; half-open lets one through to try."""
+
+    CLOSED = 0
+    OPEN = 1
+    HALF_OPEN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +28,20 @@ class Limits:
     max_runs_per_hour: int = 0
     refuse: bool = False
     paused: bool = False
+    breaker: Breaker = Breaker.CLOSED
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What is in use: runs queued or running, runs admitted in the last hour, and when the oldest of those is an hour old."""
+    """What is in use: runs queued or running, runs admitted in the last hour, and when the oldest of those is an hour old.
+
+    `restricting` runs are active of definitions that must not be active together with this one; that may be itself.
+    """
 
     active: int = 0
     last_hour: int = 0
     frees_at: datetime | None = None
+    restricting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +54,19 @@ class Admission:
     refusal: str = ""
 
 
-def admit(limits: Limits, usage: Usage, now: datetime) -> Admission:
-    """Decide where a run that is due goes: queued, held with its cause, or scheduled for when the hourly rate allows it."""
+def admit(limits: Limits, usage: Usage, now: datetime, *, forced: bool = False) -> Admission:
+    """Decide where a run that is due goes: queued, held with its cause, or scheduled for when the hourly rate allows it.
+
+    A `forced` run passes restrictions, and nothing else.
+    """
     if limits.paused:
         return Admission(State.HELD, Cause.PAUSED)
+    if limits.breaker is Breaker.OPEN or (limits.breaker is Breaker.HALF_OPEN and usage.active):
+        return Admission(State.HELD, Cause.BREAKER)
     if 0 < limits.max_concurrent_runs <= usage.active:
         return Admission(State.HELD, Cause.CONCURRENCY, refusal=f"{usage.active} of {limits.max_concurrent_runs} runs are active")
+    if usage.restricting and not forced:
+        return Admission(State.HELD, Cause.GATE)
     if 0 < limits.max_runs_per_hour <= usage.last_hour:
         due = max(usage.frees_at or now, now + timedelta(seconds=1))
         return Admission(State.SCHEDULED, due=due, refusal=f"{usage.last_hour} of {limits.max_runs_per_hour} runs in the last hour")
@@ -54,4 +77,11 @@ def after(usage: Usage, admission: Admission, now: datetime) -> Usage:
     """Return the usage once an admission has been granted."""
     if admission.state is not State.QUEUED:
         return usage
-    return Usage(usage.active + 1, usage.last_hour + 1, usage.frees_at or now + HOUR)
+    return replace(usage, active=usage.active + 1, last_hour=usage.last_hour + 1, frees_at=usage.frees_at or now + HOUR)
+
+
+def restrict(usages: MutableMapping[Key, Usage], key: Key, partners: Mapping[Key, Collection[Key]]) -> None:
+    """Note that a run of `key` has been admitted: it stands in the way of every partner, itself included if it is its own."""
+    for partner in set(partners.get(key, ())):
+        standing = usages.get(partner, Usage())
+        usages[partner] = replace(standing, restricting=standing.restricting + 1)

@@ -12,7 +12,7 @@ from headway.core.ask import Ask
 from headway.core.errors import Conflict, HeadwayError
 from headway.core.ids import make_ids, token_for
 from headway.core.run import State
-from headway.store import gates, keys
+from headway.store import audit, gates, keys
 from headway.store.enqueue import Accepted, create, withdraw
 from headway.store.runs import GET
 from headway.store.tx import Tx
@@ -25,7 +25,7 @@ async def accept(tx: Tx, asks: Sequence[Ask], *, wait: timedelta = keys.WAIT, ad
     """Answer each ask in its place: the run that now exists, the run that its key found, or the error that is its own.
 
     NotFound: no such definition.  Conflict: it is disabled, refuses more runs for now, or the key belongs to another request.
-    Without `admit` no lock is taken: runs of definitions with limits stay scheduled for the due step to admit.  Raises KeyContested.
+    Without `admit` no lock is taken: runs of definitions with gates stay scheduled for the due step to admit.  Raises KeyContested.
     """
     ids = make_ids(tx.now, len(asks))
     if not any(ask.key is not None for ask in asks):
@@ -34,6 +34,9 @@ async def accept(tx: Tx, asks: Sequence[Ask], *, wait: timedelta = keys.WAIT, ad
         answers = await _create_keyed(tx, ids, asks, wait)
     if admit and any(isinstance(one, Accepted) and one.gated and not one.existing for one in answers):
         answers = await _admit(tx, asks, answers)
+    for ask, one in zip(asks, answers, strict=True):
+        if ask.forced and isinstance(one, Accepted) and not one.existing:
+            await audit.write(tx, audit.Entry(ask.created_by, "run.forced", f"run:{one.id}", ask.tenant))
     return answers
 
 

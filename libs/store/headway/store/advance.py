@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, Text, Uuid, and_, func, literal_column, or_, select, update
+from sqlalchemy import Integer, Text, Uuid, and_, exists, func, literal_column, or_, select, update
 
 from headway.core.run import State
+from headway.store.limits import RESTRICTS
 from headway.store.schema import definition, run, schedule
 from headway.store.statement import INSTANT, array, const, given, now, param, statement
 from headway.store.tx import Row, Tx
@@ -89,6 +90,9 @@ FACTS: Final = statement(
         _open.label("open_runs"),
         _pending.label("pending_runs"),
         _oldest.label("oldest_open"),
+        definition.c.id.label("definition_id"),
+        or_(definition.c.gated, definition.c.tripped).label("gated"),
+        or_(definition.c.tripped, and_(definition.c.gated, exists().where(RESTRICTS))).label("guarded"),
     )
     .select_from(JOINED)
     .where(schedule.c.id == func.any(array("ids", Uuid))),

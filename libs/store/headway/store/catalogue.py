@@ -1,7 +1,6 @@
 """Save a definition with everything that belongs to it, atomically; the one way in for code, API, command and import."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -10,10 +9,11 @@ from headway.core.errors import Conflict
 from headway.core.outcome import Skipped
 from headway.core.run import State
 from headway.core.run import settle as decide
-from headway.store import audit, definitions, editing, holding, inline_calendars, schedules
+from headway.store import audit, definitions, editing, holding, inline_calendars, restrictions, schedules
 from headway.store.definitions import Saved
 from headway.store.gates import Placed
 from headway.store.settle import Settled, Verdict, settle
+from headway.store.snapshots import versioned
 from headway.store.tx import Row, Tx
 
 
@@ -26,18 +26,42 @@ class SavedSchedule(NamedTuple):
 
 
 async def save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str = "api") -> Saved:
-    """Create a definition or bring it to the draft, with its schedules; a save that changes no meaning changes nothing.
+    """Create a definition or bring it to the draft, as `save_all` does."""
+    return (await save_all(tx, [draft], actor=actor, source=source))[0]
 
-    From code (`source="code"`) it never changes `enabled`, nor a field that an operator overrode; from elsewhere, a field of a
-    definition that came from code is remembered as overridden.
+
+async def save_all(tx: Tx, drafts: Sequence[DefinitionDraft], *, actor: str, source: str = "api") -> list[Saved]:
+    """Create definitions or bring them to their drafts, with schedules and restrictions; a save that changes no meaning changes nothing.
+
+    Answers in the order of the drafts; behind them stand other definitions whose restrictions have changed.  From code
+    (`source="code"`) it never changes `enabled`, nor a field that an operator overrode; from elsewhere, a field of a definition that
+    came from code is remembered as overridden.
     """
+    by_name = {draft.name: await _save(tx, draft, actor=actor, source=source) for draft in sorted(drafts, key=lambda draft: draft.name)}
+    saved = {by_name[draft.name].id: by_name[draft.name] for draft in drafts}
+    for one in await _restrict(tx, drafts, actor):
+        before = saved.get(one.id, one._replace(queued=()))
+        saved[one.id] = one._replace(change=before.change or one.change, queued=[*before.queued, *one.queued])
+    return list(saved.values())
+
+
+async def _restrict(tx: Tx, drafts: Sequence[DefinitionDraft], actor: str) -> list[Saved]:
+    """Tie definitions as their drafts say, when all that they may name are there."""
+    concerned: list[Saved] = []
+    for tenant in sorted({draft.tenant for draft in drafts if draft.restrictions is not None}):
+        wanted = {draft.name: draft.restrictions for draft in drafts if draft.tenant == tenant and draft.restrictions is not None}
+        concerned += (await restrictions.replace(tx, wanted, tenant=tenant, actor=actor)).concerned
+    return concerned
+
+
+async def _save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str) -> Saved:
     row = await definitions.reserve(tx, draft.name, draft.tenant)
     if row is None:
         id_ = await definitions.create(tx, draft, source, await _meaning(tx, draft))
         owner = {"id": id_, "tenant": draft.tenant}
         await schedules.replace(tx, owner, await schedules.edits_for(tx, owner, draft.schedules, source), actor=actor)
-        return await _versioned(tx, Saved(id_, draft.name, 1, "created"), draft.tenant, actor)
-    meaning = await _meaning(tx, draft)
+        return await versioned(tx, Saved(id_, draft.name, 1, "created"), draft.tenant, actor)
+    meaning = await _meaning(tx, draft) | {"gated": draft.gated or bool(row["restrictions"])}
     wanted = _kept(row, meaning) if source == "code" else meaning
     differing = definitions.differing(row, wanted)
     edits = await schedules.edits_for(tx, row, draft.schedules, source)
@@ -52,7 +76,7 @@ async def save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str = "api
     if "enabled" in differing and not wanted["enabled"]:
         await skip_pending(tx, row["id"], "definition disabled")
     await schedules.replace(tx, row, edits, actor=actor)
-    return await _versioned(tx, Saved(row["id"], draft.name, version, _change(row, differing), queued), draft.tenant, actor)
+    return await versioned(tx, Saved(row["id"], draft.name, version, _change(row, differing), queued), draft.tenant, actor)
 
 
 async def save_schedule(tx: Tx, owner: Row, draft: ScheduleDraft, row: Row | None, *, tenant: str, actor: str) -> SavedSchedule:
@@ -70,15 +94,18 @@ async def save_schedule(tx: Tx, owner: Row, draft: ScheduleDraft, row: Row | Non
     queued = await editing.close(tx, edits.changed, actor=actor)
     created = await schedules.replace(tx, kept, edits, actor=actor)
     version = await definitions.touch(tx, owner["id"])
-    await _versioned(tx, Saved(owner["id"], owner["name"], version, "updated"), owner["tenant"], actor)
+    await versioned(tx, Saved(owner["id"], owner["name"], version, "updated"), owner["tenant"], actor)
     id_ = created[0] if row is None else row["id"]
     action = "schedule.created" if row is None else "schedule.updated"
     await audit.write(tx, audit.Entry(actor, action, f"schedule:{id_}", tenant))
     return SavedSchedule(id_, "created" if row is None else "updated", queued)
 
 
-async def remove(tx: Tx, row: Row, *, actor: str) -> None:
-    """Delete a locked definition with its schedules, whose slots are decided up to now; raises Conflict while runs of it are running."""
+async def remove(tx: Tx, row: Row, *, actor: str) -> list[Saved]:
+    """Delete a locked definition with its schedules, whose slots are decided up to now; raises Conflict while runs of it are running.
+
+    Returns those that it was restricted with.
+    """
     ids = [one["id"] for one in await schedules.of_definition(tx, row["id"], locked=True)]
     await editing.close(tx, ids, actor=actor)
     await skip_pending(tx, row["id"], "definition deleted")
@@ -87,10 +114,17 @@ async def remove(tx: Tx, row: Row, *, actor: str) -> None:
             f"definition: {running} of its runs are running; disable it, and delete it when they have ended", code="definition_busy"
         )
     await editing.end(tx, ids, actor=actor)
+    freed = await _untie(tx, row, actor) if row["restrictions"] else []
     await definitions.remove(tx, row["name"], row["tenant"])
     await audit.write(
         tx, audit.Entry(actor, "definition.deleted", f"definition:{row['name']}", row["tenant"], old={"version": row["version"]})
     )
+    return freed
+
+
+async def _untie(tx: Tx, row: Row, actor: str) -> list[Saved]:
+    edited = await restrictions.replace(tx, {row["name"]: ()}, tenant=row["tenant"], actor=actor)
+    return [one for one in edited.concerned if one.id != row["id"]]
 
 
 async def _meaning(tx: Tx, draft: DefinitionDraft) -> dict[str, Any]:
@@ -114,35 +148,3 @@ def _change(row: Row, differing: Mapping[str, Any]) -> str:
     if "enabled" in differing:
         return "enabled" if differing["enabled"] else "disabled"
     return "updated"
-
-
-async def _versioned(tx: Tx, saved: Saved, tenant: str, actor: str) -> Saved:
-    row = await definitions.get(tx, saved.name, tenant)
-    assert row is not None, "it was written in this transaction"
-    snapshot = plain(row) | {"schedules": [plain(one) for one in await schedules.of_definition(tx, saved.id)]}
-    await definitions.keep_snapshot(tx, saved.id, saved.version, snapshot, actor)
-    await audit.write(
-        tx, audit.Entry(actor, f"definition.{saved.change}", f"definition:{saved.name}", tenant, new={"version": saved.version})
-    )
-    return saved
-
-
-def plain(row: Row) -> dict[str, Any]:
-    """Return a row as values that JSON has: instants as ISO 8601, spans as seconds, ids as text."""
-    return {name: _plain(value) for name, value in row.items()}
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case datetime():
-            return value.isoformat()
-        case timedelta():
-            return value.total_seconds()
-        case UUID():
-            return str(value)
-        case bytes():
-            return value.decode(errors="replace")
-        case Sequence() if not isinstance(value, str | bytes):
-            return [_plain(one) for one in value]
-        case _:
-            return value

@@ -1,6 +1,6 @@
 """Decide slots: everything up to now for schedules that are locked, with the runs that it makes, in one transaction."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -15,6 +15,7 @@ from headway.core.schedule.zones import tzdata_version
 from headway.core.slot import Decision, DecisionKind, Reason, SlotFacts, Start
 from headway.store import advance, slots
 from headway.store.advance import Move
+from headway.store.clearance import Clearance, clearance
 from headway.store.firing import Fired, fire
 from headway.store.gates import Placed
 from headway.store.known import Known, Manner
@@ -96,9 +97,7 @@ def _in_manner(known: Known, manner: Manner) -> Known:
 
 async def _decide(tx: Tx, mine: Sequence[Known], reached: dict[UUID, Reach], off: Set[str], actor: str) -> Decided:
     rows = await advance.facts(tx, [known.id for known in mine]) if mine else {}
-    plans = {
-        known.id: plan(known.view, known.decided_until, reached[known.id], _facts(rows[known.id], known, off), tx.now) for known in mine
-    }
+    plans = _plans(mine, reached, rows, await clearance(tx, rows.values()), off, tx.now)
     verdicts = [Verdict(known, slot_at, decision) for known in mine for slot_at, decision in plans[known.id].decided]
     firing = [verdict for verdict in verdicts if verdict.decision.fires]
     last = await last_facts(tx, {verdict.known.id: rows[verdict.known.id] for verdict in firing})
@@ -113,6 +112,19 @@ async def _decide(tx: Tx, mine: Sequence[Known], reached: dict[UUID, Reach], off
     return Decided(moved, [], verdicts, fired.queued, fired.wished, _faults(firing, worded), tx.now)
 
 
+def _plans(
+    mine: Sequence[Known], reached: Mapping[UUID, Reach], rows: Mapping[UUID, Row], clear: Clearance, off: Set[str], now: datetime
+) -> dict[UUID, Plan]:
+    """Plan one schedule after another, for the runs of one may keep those of another out."""
+    plans = {}
+    for known in mine:
+        facts = _facts(rows[known.id], known, off, clear)
+        plans[known.id] = plan(known.view, known.decided_until, reached[known.id], facts, now)
+        for slot_at, decision in plans[known.id].decided:
+            clear.fired(known, slot_at, decision, now)
+    return plans
+
+
 def _faults(firing: Sequence[Verdict], worded: Sequence[Worded]) -> list[Fault]:
     return [
         Fault(known.definition, known.name, slot_at, text.faults)
@@ -121,7 +133,7 @@ def _faults(firing: Sequence[Verdict], worded: Sequence[Worded]) -> list[Fault]:
     ]
 
 
-def _facts(row: Row, known: Known, off: Set[str]) -> SlotFacts:
+def _facts(row: Row, known: Known, off: Set[str], clear: Clearance) -> SlotFacts:
     return SlotFacts(
         row["open_runs"],
         row["pending_runs"],
@@ -129,6 +141,8 @@ def _facts(row: Row, known: Known, off: Set[str]) -> SlotFacts:
         row["paused"],
         _pause(row),
         f"run {row['oldest_open']}" if row["oldest_open"] else "",
+        clear.restricted_by(known.definition_id),
+        clear.breaker(known.definition_id),
     )
 
 

@@ -5,16 +5,17 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, Text, Uuid, and_, delete, func, insert, literal_column, or_, select, update
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import ARRAY, Integer, Text, Uuid, and_, delete, func, insert, literal_column, or_, select, update
+from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 
-from headway.core.definition import DefinitionDraft, backoff_document
+from headway.core.definition import DefinitionDraft, backoff_document, is_limited
 from headway.core.ids import make_id
 from headway.core.run import State
 from headway.store.calendars import used
 from headway.store.documents import as_stored
 from headway.store.gates import Placed
-from headway.store.schema import definition, definition_version, run
+from headway.store.limits import PARTNER, RESTRICTS
+from headway.store.schema import definition, definition_version, restriction, run
 from headway.store.statement import array, const, now, param, statement
 from headway.store.tx import Row, Tx
 
@@ -44,10 +45,19 @@ _MEANING: Final = (
     "enabled",
 )
 _mine: Final = and_(definition.c.tenant == param("tenant", Text), definition.c.name == param("name", Text))
-GET: Final = statement("definition_get", select(definition, used(definition.c.calendars)).where(_mine))
+_other: Final = definition.alias("other")
+_restricted_with = (
+    select(func.coalesce(func.array_agg(aggregate_order_by(_other.c.name, _other.c.name)), literal_column("'{}'::text[]", ARRAY(Text))))
+    .select_from(restriction.join(_other, _other.c.id == PARTNER))
+    .where(RESTRICTS)
+    .scalar_subquery()
+    .label("restrictions")
+)
+_shown: Final = (definition, used(definition.c.calendars), _restricted_with)
+GET: Final = statement("definition_get", select(*_shown).where(_mine))
 # Asked for with each request for runs: what nobody looks at there is not read.
 BRIEF: Final = statement("definition_brief", select(definition).where(_mine))
-LOCK: Final = statement("definition_lock", select(definition, used(definition.c.calendars)).where(_mine).with_for_update(of=definition))
+LOCK: Final = statement("definition_lock", select(*_shown).where(_mine).with_for_update(of=definition))
 # A name that does not exist yet has no row to lock.
 _claimed_name: Final = literal_column("'definition:'", Text) + param("tenant", Text) + literal_column("'/'", Text) + param("name", Text)
 RESERVE: Final = statement("definition_reserve", select(func.pg_advisory_xact_lock(func.hashtextextended(_claimed_name, const(0)))))
@@ -97,7 +107,7 @@ SNAPSHOT: Final = statement(
 )
 LIST: Final = statement(
     "definition_list",
-    select(definition, used(definition.c.calendars))
+    select(*_shown)
     .where(
         definition.c.tenant == param("tenant", Text),
         or_(param("after", Text).is_(None), definition.c.name > param("after", Text)),
@@ -158,7 +168,7 @@ def _plain(value: Any) -> Any:
 
 
 async def get(tx: Tx, name: str, tenant: str = "") -> Row | None:
-    """Return a definition's row with the calendars that it uses, or None."""
+    """Return a definition's row with the calendars that it uses and the names that it is restricted with, or None."""
     return await tx.fetch_one(GET, tenant=tenant, name=name)
 
 
@@ -195,6 +205,12 @@ async def change(tx: Tx, row: Row, wanted: Mapping[str, Any]) -> int:
     if wanted["gated"] != row["gated"]:
         await tx.execute(GATE_RUNS, of=row["id"], gate=wanted["gated"])
     return int(await tx.fetch_value(CHANGE, definition=row["id"], **_new(wanted)))
+
+
+async def regate(tx: Tx, row: Row) -> int:
+    """Raise a locked definition's version because its restrictions have changed, and return it; its runs ask as those demand."""
+    gated = is_limited(row["max_concurrent_runs"], row["max_runs_per_hour"]) or bool(row["restrictions"])
+    return await change(tx, row, {name: row[name] for name in _MEANING} | {"gated": gated})
 
 
 async def override(tx: Tx, row: Row, names: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
 """Accept runs: one INSERT for however many are asked for at once, whoever asked.
 
-A definition without limits gives `queued` runs; one with limits, or a due instant ahead, gives `scheduled` ones, which admit or the
-due step moves on.  A definition that is unknown or disabled answers for its own asks only.
+A definition without gates gives `queued` runs; one with gates, or a due instant ahead, gives `scheduled` ones, which admit or the due
+step moves on.  A definition that is unknown or disabled answers for its own asks only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,7 @@ from sqlalchemy import (
     Uuid,
     case,
     delete,
+    false,
     func,
     insert,
     literal_column,
@@ -75,6 +76,7 @@ _COLUMNS: Final[Mapping[str, Any]] = {
     "cause": SmallInteger,
     "depth": SmallInteger,
     "has_input": Boolean,
+    "forced": Boolean,
 }
 
 
@@ -124,6 +126,7 @@ def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
         "start_by": due + _d.start_by,
         "must_start_by": due + watched.span("must_start_by"),
         "has_input": asked.has_input,
+        "forced": func.coalesce(asked.forced, false()),
     }
 
 
@@ -235,6 +238,7 @@ def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime) -> dict[str
         "cause": [int(ask.cause) or None for ask in asks],
         "depth": [ask.depth or None for ask in asks],
         "has_input": [not ask.inline for ask in asks],
+        "forced": [ask.forced or None for ask in asks],
     }
     # `unnest` fills a shorter array with NULL, and the driver takes longest to look at what is not there.
     return {name: column if column.count(None) < len(column) else [] for name, column in columns.items()}

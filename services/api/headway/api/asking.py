@@ -29,6 +29,7 @@ class RunItem(Asked):
     delay: Delay | None = None
     key: Key | None = None
     correlation: Correlation | None = None
+    force: Annotated[bool, Field(description="Start although a restriction forbids it; that is kept.")] = False
 
     @field_validator("payload")
     @classmethod
@@ -111,6 +112,7 @@ def _prepared(wanted: RunItem, caller: Caller, known: Mapping[str, Row | None]) 
         priority=wanted.priority,
         key=wanted.key,
         correlation=wanted.correlation,
+        forced=wanted.force,
         created_by=caller.actor,
         traceparent=current_traceparent(),
     )

@@ -22,7 +22,7 @@ from headway.api.definitions import WITH_TAG, DryRun
 from headway.api.edge import Route
 from headway.api.inputs import IfMatch, Page, Text, value_problems
 from headway.api.platform import Here, Who
-from headway.api.saving import CREATED, DELETED, etag, require_version
+from headway.api.saving import CREATED, DELETED, etag, perform, require_version
 from headway.broker import hints
 from headway.core.calendar.draft import CalendarDraft, parse_calendar_draft, parse_calendar_drafts
 from headway.core.errors import Invalid
@@ -40,14 +40,6 @@ class Outcome(NamedTuple):
 
     edited: Edited
     at: datetime
-
-
-class _Undo(Exception):
-    """Carries out of a transaction what it would have made, and rolls it back."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__("a dry run")
-        self.outcome = outcome
 
 
 class DeskOf:
@@ -71,15 +63,11 @@ class DeskOf:
             outcome = Outcome(await calendar_edits.save(tx, drafts, actor=self.who.actor), tx.now)
             if alone and row is None and outcome.edited.saved[0].change != CREATED:  # somebody else created it between the two
                 require_version(row, None, needed=True, what="calendar")
-            if dry_run:
-                raise _Undo(outcome)
             return outcome
 
-        try:
-            outcome = await self.database.transact(act)
-        except _Undo as undo:
-            return undo.outcome
-        self._announce(outcome)
+        outcome = await perform(self.database, act, dry_run=dry_run)
+        if not dry_run:
+            self._announce(outcome)
         return outcome
 
     async def shown(self, name: str) -> Calendar:

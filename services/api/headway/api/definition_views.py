@@ -192,6 +192,7 @@ class DefinitionFields(BaseModel):
     watch: WatchDocument | None = None
     calendars: list[str] = Field([], description="Names of calendars for schedules that name none.")
     calendar: InlineCalendar | None = None
+    restrictions: list[str] | None = Field(None, description="Definitions that it must not be active together with; null: as they stand.")
     enabled: bool = True
 
 

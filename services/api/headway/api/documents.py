@@ -76,6 +76,7 @@ def document_of(row: Row, schedules: Sequence[Row]) -> dict[str, Any]:
         "backoff": _backoff(row["backoff"]),
         "watch": _watch(row["watch"]),
         "schedules": [schedule_document_of(one) for one in schedules],
+        "restrictions": list(row["restrictions"]),
         **_calendars(row),
     }
 

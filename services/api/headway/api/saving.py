@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from headway.api.documents import document_of, parse
 from headway.api.platform import Caller
@@ -19,6 +19,7 @@ from headway.store.tx import Database, Row, Tx
 
 CREATED: Final = "created"
 DELETED: Final = "deleted"
+T = TypeVar("T")
 Edit = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -32,25 +33,37 @@ class Outcome(NamedTuple):
 class _Undo(Exception):
     """Carries out of a transaction what it would have made, and rolls it back."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, made: Any) -> None:
         super().__init__("a dry run")
-        self.outcome = outcome
+        self.made = made
+
+
+async def perform(database: Database, act: Callable[[Tx], Awaitable[T]], *, dry_run: bool) -> T:
+    """Do something in one transaction and return what it made; a dry run returns the same and keeps nothing."""
+
+    async def perhaps(tx: Tx) -> T:
+        made = await act(tx)
+        if dry_run:
+            raise _Undo(made)
+        return made
+
+    try:
+        return await database.transact(perhaps)
+    except _Undo as undo:
+        would: T = undo.made
+        return would
 
 
 async def save_all(database: Database, drafts: Sequence[DefinitionDraft], who: Caller, *, dry_run: bool = False) -> Outcome:
-    """Save definitions in one transaction, or only say what that would make of them; the answer is in the order of the drafts."""
+    """Save definitions in one transaction, or only say what that would make of them; the answer is in the order of the drafts.
+
+    Behind them stand definitions whose restrictions have changed with theirs.
+    """
 
     async def save(tx: Tx) -> Outcome:
-        by_name = {draft.name: await catalogue.save(tx, draft, actor=who.actor) for draft in sorted(drafts, key=lambda draft: draft.name)}
-        outcome = Outcome([by_name[draft.name] for draft in drafts], tx.now)
-        if dry_run:
-            raise _Undo(outcome)
-        return outcome
+        return Outcome(await catalogue.save_all(tx, drafts, actor=who.actor), tx.now)
 
-    try:
-        return await database.transact(save)
-    except _Undo as undo:
-        return undo.outcome
+    return await perform(database, save, dry_run=dry_run)
 
 
 async def put(database: Database, draft: DefinitionDraft, who: Caller, if_match: str | None) -> Outcome:
@@ -59,10 +72,10 @@ async def put(database: Database, draft: DefinitionDraft, who: Caller, if_match:
     async def save(tx: Tx) -> Outcome:
         row = await definitions.lock(tx, draft.name, who.tenant)
         require_version(row, if_match, needed=row is not None)
-        saved = await catalogue.save(tx, draft, actor=who.actor)
-        if row is None and saved.change != CREATED:  # somebody else created it between the two
+        saved = await catalogue.save_all(tx, [draft], actor=who.actor)
+        if row is None and saved[0].change != CREATED:  # somebody else created it between the two
             require_version(row, None, needed=True)
-        return Outcome([saved], tx.now)
+        return Outcome(saved, tx.now)
 
     return await database.transact(save)
 
@@ -74,8 +87,9 @@ async def edit(database: Database, name: str, who: Caller, change: Edit, *, if_m
         row = await locked(tx, name, who)
         require_version(row, if_match, needed=needed)
         document = document_of(row, await schedules.of_definition(tx, row["id"]))
-        draft = parse({**change(document), "name": name}, who.tenant)
-        return Outcome([await catalogue.save(tx, draft, actor=who.actor)], tx.now)
+        # Its document has restrictions: a change that has none takes them away.
+        draft = parse({"restrictions": [], **change(document), "name": name}, who.tenant)
+        return Outcome(await catalogue.save_all(tx, [draft], actor=who.actor), tx.now)
 
     return await database.transact(save)
 
@@ -86,8 +100,8 @@ async def delete(database: Database, name: str, who: Caller, if_match: str | Non
     async def remove(tx: Tx) -> Outcome:
         row = await locked(tx, name, who)
         require_version(row, if_match, needed=False)
-        await catalogue.remove(tx, row, actor=who.actor)
-        return Outcome([Saved(row["id"], name, row["version"], DELETED)], tx.now)
+        freed = await catalogue.remove(tx, row, actor=who.actor)
+        return Outcome([Saved(row["id"], name, row["version"], DELETED), *freed], tx.now)
 
     return await database.transact(remove)
 

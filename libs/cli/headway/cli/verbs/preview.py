@@ -10,6 +10,7 @@ import typer
 from headway.cli.options import spread
 from headway.cli.output import Output, output_of
 from headway.cli.root import example
+from headway.cli.verbs.rule_options import RuleOptions
 from headway.cli.verbs.schedule_edits import schedules
 from headway.cli.verbs.schedules import identity
 from headway.core.errors import Invalid
@@ -21,50 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["schedules"]
 
 COLUMNS: Final = ("slot_at", "local", "decision", "effective_at", "reason")
-RULE: Final = (
-    "cron",
-    "every",
-    "anchor",
-    "times",
-    "weekdays",
-    "at",
-    "after_completion",
-    "zone",
-    "gap",
-    "fold",
-    "starts_at",
-    "ends_at",
-    "jitter",
-)
 ICS: Final = ".ics"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(RuleOptions):
     """A draft, or what is to be different about a stored schedule, and the slots that are looked at."""
 
-    cron: Annotated[str | None, typer.Option(help="Five cron fields, or six with the seconds in front.")] = None
-    every: Annotated[str | None, typer.Option(help="A fixed interval, such as 15m.")] = None
-    anchor: Annotated[str | None, typer.Option(help="The instant that the intervals are counted from.")] = None
-    times: Annotated[list[str] | None, typer.Option("--time", help="A local time of day, such as 07:30; may be repeated.")] = None
-    weekdays: Annotated[list[str] | None, typer.Option("--weekday", help="A weekday for --time, such as mon; may be repeated.")] = None
-    at: Annotated[str | None, typer.Option(help="One instant.")] = None
-    after_completion: Annotated[str | None, typer.Option(help="How long after a run has ended the next slot is.")] = None
-    zone: Annotated[str | None, typer.Option(help="Time zone, such as Europe/Berlin.")] = None
-    gap: Annotated[str | None, typer.Option(help="skip, next_valid or shift_forward: a local time that does not exist.")] = None
-    fold: Annotated[str | None, typer.Option(help="first, second or both: a local time that happens twice.")] = None
-    starts_at: Annotated[str | None, typer.Option(help="No slot before this instant.")] = None
-    ends_at: Annotated[str | None, typer.Option(help="No slot after this instant.")] = None
-    jitter: Annotated[str | None, typer.Option(help="Spread the starts over this long.")] = None
     calendars: Annotated[list[str] | None, typer.Option("--calendar", help="A YAML, JSON or .ics file of windows; may be repeated.")] = None
     begin: Annotated[str | None, typer.Option("--from", help="Only slots behind this instant; else behind now.")] = None
     until: Annotated[str | None, typer.Option(help="Only slots up to this instant.")] = None
     count: Annotated[int, typer.Option(min=1, max=1000, help="At most so many lines.")] = 20
-
-    @property
-    def rule(self) -> dict[str, Any]:
-        """What was said of the rule, and nothing of what was not."""
-        return {name: value for name in RULE if (value := getattr(self, name)) not in (None, [])}
 
     @property
     def bounds(self) -> dict[str, Any]:

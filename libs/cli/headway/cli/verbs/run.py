@@ -48,6 +48,7 @@ class Wish:
     key: Annotated[str | None, typer.Option(help="The same key is the same run, however often it is asked for.")] = None
     priority: Annotated[int | None, typer.Option(min=0, max=9, help="9 is the most urgent.")] = None
     payload: Annotated[str | None, typer.Option(metavar="TEXT", help="Text for the handler alone, in the place of parameters.")] = None
+    force: Annotated[bool, typer.Option("--force", help="Start although a restriction forbids it; that is kept.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and keep nothing.")] = False
     wait: Annotated[bool, typer.Option("--wait", help="Follow to the end and print the result; exit code 1 if it did not succeed.")] = False
 
@@ -61,6 +62,7 @@ class Wish:
             "at": instant(self.at, "--at"),
             "key": self.key,
             "priority": self.priority,
+            "force": self.force or None,
             "dry_run": self.dry_run or None,
         }
 

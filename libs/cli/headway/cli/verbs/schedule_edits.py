@@ -8,6 +8,7 @@ import typer
 from headway.cli.options import spread
 from headway.cli.output import Output, output_of
 from headway.cli.root import example
+from headway.cli.verbs.rule_options import RuleOptions, said
 from headway.cli.verbs.schedules import app as schedules
 from headway.cli.verbs.schedules import identity
 
@@ -17,24 +18,12 @@ Schedule = Annotated[str, typer.Argument(help="Its id, or DEFINITION/NAME.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(RuleOptions):
     """What a schedule is to be, as options."""
 
-    cron: Annotated[str | None, typer.Option(help="Five cron fields, or six with the seconds in front.")] = None
-    every: Annotated[str | None, typer.Option(help="A fixed interval, such as 15m.")] = None
-    times: Annotated[list[str] | None, typer.Option("--time", help="A local time of day, such as 07:30; may be repeated.")] = None
-    weekdays: Annotated[list[str] | None, typer.Option("--weekday", help="A weekday for --time, such as mon; may be repeated.")] = None
-    at: Annotated[str | None, typer.Option(help="One instant.")] = None
-    after_completion: Annotated[str | None, typer.Option(help="How long after a run has ended the next slot is.")] = None
-    zone: Annotated[str | None, typer.Option(help="Time zone, such as Europe/Berlin.")] = None
-    gap: Annotated[str | None, typer.Option(help="skip, next_valid or shift_forward: a local time that does not exist.")] = None
-    fold: Annotated[str | None, typer.Option(help="first, second or both: a local time that happens twice.")] = None
-    jitter: Annotated[str | None, typer.Option(help="Spread the starts over this long.")] = None
     misfire: Annotated[str | None, typer.Option(help="skip, run_once or run_all: slots that nobody decided in time.")] = None
     overlap: Annotated[str | None, typer.Option(help="skip, delay, allow or cancel_previous: a slot while a run is open.")] = None
     calendars: Annotated[list[str] | None, typer.Option("--calendar", help="A calendar to keep; may be repeated.")] = None
-    starts_at: Annotated[str | None, typer.Option(help="No slot before this instant.")] = None
-    ends_at: Annotated[str | None, typer.Option(help="No slot after this instant.")] = None
     parameters: Annotated[str | None, typer.Option("--json", help="Parameters of the runs, a JSON object.")] = None
     payload: Annotated[str | None, typer.Option(help="Opaque text that the handler gets as it is.")] = None
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None
@@ -44,10 +33,10 @@ class Wanted:
         """Return what was said, and nothing of what was not."""
         from headway.cli.strict import read_json
 
-        said = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name) not in (None, [])}
+        document = said(self, Wanted)
         if self.parameters is not None:
-            said["parameters"] = read_json(self.parameters, "--json")
-        return said
+            document["parameters"] = read_json(self.parameters, "--json")
+        return document
 
 
 @schedules.command(epilog=example("headway schedules create report nightly --cron '30 2 * * *' --zone Europe/Berlin"))

@@ -70,6 +70,7 @@ run: Final = Table(
     number("keep_days"),
     flag("restartable", default=True),
     flag("gated", default=False),
+    flag("forced", default=False),
     flag("has_input", default=False),
     instant("deadline_at", null=True),
     instant("start_by", null=True),

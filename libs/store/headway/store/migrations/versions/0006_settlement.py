@@ -30,6 +30,7 @@ def _columns() -> None:
         ("run", sa.Column("depth", sa.SmallInteger(), server_default=sa.text("0"), nullable=False)),
         ("run", sa.Column("start_by", sa.DateTime(timezone=True), nullable=True)),
         ("run", sa.Column("must_start_by", sa.DateTime(timezone=True), nullable=True)),
+        ("run", sa.Column("forced", sa.Boolean(), server_default=sa.text("false"), nullable=False)),
         ("run_done", sa.Column("depth", sa.SmallInteger(), server_default=sa.text("0"), nullable=False)),
         ("attempt", sa.Column("definition_id", sa.Uuid(), nullable=True)),
     ):
