@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Uuid, func, update
 
 from headway.core.run import State
-from headway.store import advance, cancel, claim, due, fence, finish, holding, progress, sessions
+from headway.store import advance, cancel, claim, due, fence, finish, gates, holding, limits, progress, sessions
 from headway.store.schema import run
 from headway.store.statement import Statement, array, const, param
 from headway.store.tx import Database
@@ -35,6 +35,9 @@ HOT: Final[Sequence[Case]] = (
     (progress.REPORT, "run", {"run_pkey"}),
     (holding.HELD, "run", {"run_pkey"}),
     (sessions.RENEW, "run", {"run_running"}),
+    (gates.WAITERS, "run", {"run_held"}),
+    (limits.HOLDERS, "run", {"run_gated", "run_running"}),
+    (limits.HOLDERS_AND_STRAYS, "run", {"run_gated", "run_queued", "run_running"}),
 )
 # What every other process sends, over connections that plan freely.
 PLAIN: Final[Sequence[Case]] = (
@@ -77,6 +80,7 @@ def values(batch: int) -> Mapping[str, Any]:
     return {
         "session": SESSION,
         "ids": ids,
+        "definitions": ids,
         "handlers": ["job"],
         "queue": "default",
         "limit": 500,

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import delete, exists, func, or_, select, text, union_all
+from sqlalchemy import ColumnElement, FromClause, delete, exists, func, or_, select, text, union_all
 from sqlalchemy.sql.expression import Executable
 
 from headway.core.ask import Origin
 from headway.core.run import Cause, State
 from headway.core.slot import DecisionKind
-from headway.store.schema import definition, reaction, run, run_done, schedule, session, slot, slot_range
+from headway.store.schema import definition, reaction, restriction, run, run_done, schedule, session, slot, slot_range
 from headway.store.sessions import SessionState
 from headway.store.statement import Statement, const, now, statement
 from headway.store.tx import Tx
@@ -47,6 +47,14 @@ _late: Final = text("interval '60 seconds'")
 _of_slots: Final = union_all(
     *[select(table.c.schedule, table.c.slot_at).where(table.c.origin == const(Origin.SLOT)) for table in (run, run_done)]
 ).subquery("of_slots")
+_beside: Final = run.alias("beside")
+
+
+def _kept_apart(table: FromClause) -> tuple[ColumnElement[bool], ...]:
+    active = table.c.state.in_([const(State.QUEUED), const(State.RUNNING)])
+    return active, ~table.c.forced, table.c.created_at > restriction.c.created_at
+
+
 INVARIANTS: Final = (
     _invariant(
         "one_run_for_a_slot",
@@ -116,6 +124,14 @@ INVARIANTS: Final = (
         .where(definition.c.max_concurrent_runs > const(0), run.c.gated, run.c.state == const(State.RUNNING))
         .group_by(definition.c.id)
         .having(func.count() > definition.c.max_concurrent_runs),
+    ),
+    _invariant(
+        "restrictions",
+        "definitions that must not be active together are not, forced runs and those from before the restriction aside",
+        select(restriction.c.id)
+        .join(run, run.c.definition_id == restriction.c.first)
+        .join(_beside, (_beside.c.definition_id == restriction.c.second) & (_beside.c.id != run.c.id))
+        .where(*_kept_apart(run), *_kept_apart(_beside)),
     ),
     _invariant(
         "reactions_are_done",

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Integer, Text, Uuid, delete, func, insert, or_, select, update
 
 from headway.core.errors import Conflict, NotFound, Problem
-from headway.core.ids import make_id
+from headway.core.ids import make_ids
 from headway.core.reading import demand
 from headway.store import audit, definitions, gates
 from headway.store.definitions import Saved
@@ -117,7 +117,8 @@ async def apply(tx: Tx, pairs: Sequence[Pair], *, tenant: str = "", actor: str, 
     _check(pairs, rows, paths)
     standing = await _standing(tx, [row["id"] for row in rows.values()])
     keys = [_key(rows[pair.first], rows[pair.second]) for pair in pairs]
-    changes = [_change(tx, pair, standing.get(key)) for pair, key in zip(pairs, keys, strict=True)]
+    ids = make_ids(tx.now, len(pairs))
+    changes = [_change(id_, pair, standing.get(key)) for id_, pair, key in zip(ids, pairs, keys, strict=True)]
     return await _write(tx, changes, rows, tenant=tenant, actor=actor)
 
 
@@ -140,8 +141,9 @@ async def replace(tx: Tx, wanted: Mapping[str, Iterable[str]], *, tenant: str = 
     demand([Problem("restrictions", f"there is no definition {name!r}") for name in sorted(names) if name not in rows])
     standing = await _standing(tx, [rows[name]["id"] for name in wanted])
     kept = {_key(rows[first], rows[second]): Pair(first, second) for first, second in pairs}
+    new = [key for key in kept if key not in standing]
     changes = [_gone(row) for key, row in standing.items() if key not in kept]
-    changes += [_change(tx, pair, None) for key, pair in kept.items() if key not in standing]
+    changes += [Change(id_, kept[key], "created") for id_, key in zip(make_ids(tx.now, len(new)), new, strict=True)]
     rows |= await _locked(tx, {name for one in changes for name in one.pair[:2]} - rows.keys(), tenant)
     return await _write(tx, changes, rows, tenant=tenant, actor=actor)
 
@@ -172,9 +174,9 @@ def _key(one: Row, other: Row) -> tuple[UUID, UUID]:
     return min(one["id"], other["id"]), max(one["id"], other["id"])
 
 
-def _change(tx: Tx, pair: Pair, standing: Row | None) -> Change:
+def _change(new_id: UUID, pair: Pair, standing: Row | None) -> Change:
     if standing is None:
-        return Change(make_id(tx.now), pair, "created")
+        return Change(new_id, pair, "created")
     return Change(standing["id"], pair, "" if standing["description"] == pair.description else "updated")
 
 
