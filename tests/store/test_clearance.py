@@ -8,11 +8,13 @@ from uuid import UUID
 
 import pytest
 
+from headway.core.ask import Ask
 from headway.core.definition import ScheduleDraft
 from headway.core.gate import Breaker
 from headway.core.run import Cause, State
 from headway.core.schedule.rule import parse_rule
 from headway.store import due, gates, restrictions, schedules
+from headway.store.accept import accept
 from headway.store.decide import decide_due
 from headway.store.known import Manner
 from headway.store.restrictions import Pair
@@ -218,13 +220,14 @@ async def test_who_has_no_restriction_pays_nothing(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("limit", [{}, {"max_concurrent_runs": 5}])
-async def test_a_due_run_without_restrictions_asks_no_partner(scene: Scene, limit: dict[str, Any]) -> None:
-    """A definition without limits is released by one statement; one with limits alone takes one lock and counts once."""
+async def test_a_run_without_restrictions_asks_no_partner(scene: Scene, limit: dict[str, Any]) -> None:
+    """Without limits a run is accepted by one statement, and released by two that look; limits alone take one lock and count once."""
     await scene.define(**limit)
     await scene.enqueue(delay=EVERY)
     await scene.later(EVERY)
-    sent: list[str] = []
+    released, asked = list[str](), list[str]()
     async with scene.database.begin() as tx:
-        await due.release(Counting(tx, sent), 10)
-    asked = ["gate_definitions", "gate_lock", "gate_limits", "gate_candidates", "gate_place"] if limit else []
-    assert sent == ["due_release", "due_gated", *asked]
+        await due.release(Counting(tx, released), 10)
+        await accept(Counting(tx, asked), [Ask("job")])
+    admitted = ["gate_definitions", "gate_lock", "gate_limits", "gate_candidates", "gate_place"] if limit else []
+    assert (released, asked) == (["due_release", "due_gated", *admitted], ["run_create", *admitted])
