@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.core.gate import Breaker, Limits, Usage, admit, after, restrict
+from headway.core.breaker import BreakerState
+from headway.core.gate import Limits, Usage, admit, after, restrict
 from headway.core.run import NEXT, Cause, State
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 keys = st.sampled_from("abcd")
-limits = st.builds(Limits, st.integers(0, 5), st.integers(0, 5), st.booleans(), st.booleans(), st.sampled_from(Breaker))
+limits = st.builds(Limits, st.integers(0, 5), st.integers(0, 5), st.booleans(), st.booleans(), st.sampled_from(BreakerState))
 frees = st.none() | st.just(NOW + HOUR / 2) | st.just(NOW - HOUR)
 usages = st.builds(Usage, st.integers(0, 7), st.integers(0, 7), frees, st.integers(0, 1))
 
@@ -31,10 +32,10 @@ usages = st.builds(Usage, st.integers(0, 7), st.integers(0, 7), frees, st.intege
         (Limits(1, 1), Usage(1, 1), State.HELD, Cause.CONCURRENCY),
         (Limits(1, 1, paused=True), Usage(1, 1), State.HELD, Cause.PAUSED),
         (Limits(paused=True), Usage(), State.HELD, Cause.PAUSED),
-        (Limits(paused=True, breaker=Breaker.OPEN), Usage(), State.HELD, Cause.PAUSED),
-        (Limits(1, 1, breaker=Breaker.OPEN), Usage(1, 1, restricting=1), State.HELD, Cause.BREAKER),
-        (Limits(breaker=Breaker.HALF_OPEN), Usage(1), State.HELD, Cause.BREAKER),
-        (Limits(breaker=Breaker.HALF_OPEN), Usage(), State.QUEUED, Cause.NONE),
+        (Limits(paused=True, breaker=BreakerState.OPEN), Usage(), State.HELD, Cause.PAUSED),
+        (Limits(1, 1, breaker=BreakerState.OPEN), Usage(1, 1, restricting=1), State.HELD, Cause.BREAKER),
+        (Limits(breaker=BreakerState.HALF_OPEN), Usage(1), State.HELD, Cause.BREAKER),
+        (Limits(breaker=BreakerState.HALF_OPEN), Usage(), State.QUEUED, Cause.NONE),
         (Limits(1, 1), Usage(1, 1, restricting=1), State.HELD, Cause.CONCURRENCY),
         (Limits(2, 1), Usage(1, 1, restricting=1), State.HELD, Cause.GATE),
         (Limits(), Usage(restricting=2), State.HELD, Cause.GATE),
@@ -106,7 +107,7 @@ def test_partners_are_never_active_together(pairs: list[tuple[str, str]], asked:
 @given(st.integers(1, 20))
 def test_a_half_open_breaker_lets_one_probe_in(asked: int) -> None:
     """Of runs that ask one after another a half-open breaker admits the first and holds the others."""
-    allowed, used = Limits(breaker=Breaker.HALF_OPEN), Usage()
+    allowed, used = Limits(breaker=BreakerState.HALF_OPEN), Usage()
     states = []
     for _ in range(asked):
         admission = admit(allowed, used, NOW)

@@ -9,8 +9,8 @@ from uuid import UUID
 import pytest
 
 from headway.core.ask import Ask
+from headway.core.breaker import BreakerState
 from headway.core.definition import ScheduleDraft
-from headway.core.gate import Breaker
 from headway.core.run import Cause, State
 from headway.core.schedule.rule import parse_rule
 from headway.store import due, gates, restrictions, schedules
@@ -46,9 +46,9 @@ async def decisions(scene: Scene) -> list[Row]:
     )
 
 
-async def trip(scene: Scene, definition: UUID, state: Breaker) -> None:
+async def trip(scene: Scene, definition: UUID, state: BreakerState) -> None:
     """Set a breaker, as whoever counts failures does."""
-    await scene.sql("UPDATE headway.definition SET tripped = $2 WHERE id = $1", definition, state is not Breaker.CLOSED)
+    await scene.sql("UPDATE headway.definition SET tripped = $2 WHERE id = $1", definition, state is not BreakerState.CLOSED)
     await scene.sql(
         """INSERT INTO headway.breaker VALUES ($1, $2, '2026-03-01T12:00:00Z', 5, '2026-03-01T12:00:00Z', '2026-03-01T12:05:00Z')
         ON CONFLICT (definition) DO UPDATE SET state = excluded.state""",
@@ -129,7 +129,7 @@ async def test_an_open_breaker_holds_runs_and_skips_slots(scene: Scene) -> None:
     definition = await scene.define("load2")
     (row,) = await scene.sql("SELECT id FROM headway.definition WHERE name = 'load'")
     for id_ in (definition, row["id"]):
-        await trip(scene, id_, Breaker.OPEN)
+        await trip(scene, id_, BreakerState.OPEN)
     (held,) = await scene.enqueue(name="load2")
     assert await standing(scene, held) == (State.HELD, Cause.BREAKER)
     cache = await loaded(scene)
@@ -140,7 +140,7 @@ async def test_an_open_breaker_holds_runs_and_skips_slots(scene: Scene) -> None:
     for part in ("breaker of 'load' is open since 2026-03-01T12:00:00+00:00", "5 failures", "next probe at 2026-03-01T12:05:00+00:00"):
         assert part in slot["detail"]
     assert await scene.database.transact(gates.waited_for) == [definition]
-    await trip(scene, definition, Breaker.CLOSED)
+    await trip(scene, definition, BreakerState.CLOSED)
     assert [run.id for run in await scene.database.transact(lambda tx: gates.promote(tx, [definition]))] == [held]
 
 
@@ -148,9 +148,9 @@ async def test_a_half_open_breaker_lets_one_probe_through(scene: Scene) -> None:
     """Half-open: one run is let in of those that wait, a second when the first has ended; a slot beside it is skipped and names it."""
     await scheduled(scene, "load")
     (row,) = await scene.sql("SELECT id FROM headway.definition WHERE name = 'load'")
-    await trip(scene, row["id"], Breaker.OPEN)
+    await trip(scene, row["id"], BreakerState.OPEN)
     held = await scene.enqueue(3, name="load")
-    await trip(scene, row["id"], Breaker.HALF_OPEN)
+    await trip(scene, row["id"], BreakerState.HALF_OPEN)
     (probe,) = await scene.database.transact(lambda tx: gates.promote(tx, [row["id"]]))
     assert await scene.states(held) == [State.QUEUED, State.HELD, State.HELD]
     cache = await loaded(scene)
@@ -168,7 +168,7 @@ async def test_a_slot_may_be_the_probe(scene: Scene) -> None:
     """Half-open with nothing active: the slot fires, and its run is the probe that keeps others out."""
     await scheduled(scene, "load")
     (row,) = await scene.sql("SELECT id FROM headway.definition WHERE name = 'load'")
-    await trip(scene, row["id"], Breaker.HALF_OPEN)
+    await trip(scene, row["id"], BreakerState.HALF_OPEN)
     cache = await loaded(scene)
     await scene.later(EVERY)
     assert len((await decide(scene, cache)).queued) == 1
@@ -180,7 +180,7 @@ async def test_a_run_from_before_the_breaker_opened_counts_as_the_probe(scene: S
     """A run that was queued or claimed while the breaker was closed, and asks no gate, is active all the same."""
     definition = await scene.define()
     claimed = await scene.started()
-    await trip(scene, definition, Breaker.HALF_OPEN)
+    await trip(scene, definition, BreakerState.HALF_OPEN)
     (held,) = await scene.enqueue()
     assert await standing(scene, held) == (State.HELD, Cause.BREAKER)
     await scene.sql("UPDATE headway.run SET state = 2, session = NULL WHERE id = $1", claimed.id)

@@ -29,6 +29,12 @@ BREAK = {
         CREATE TEMP TABLE twin AS SELECT * FROM headway.run;
         UPDATE twin SET id = gen_random_uuid();
         INSERT INTO headway.run SELECT * FROM twin""",
+    "restrictions": """INSERT INTO headway.restriction (id, first, second, created_at)
+        SELECT gen_random_uuid(), id, id, '2000-01-01' FROM headway.definition;
+        UPDATE headway.run SET origin = 0;
+        CREATE TEMP TABLE twin AS SELECT * FROM headway.run;
+        UPDATE twin SET id = gen_random_uuid();
+        INSERT INTO headway.run SELECT * FROM twin""",
     "reactions_are_done": """INSERT INTO headway.reaction (run, kind, next_look_at)
         SELECT id, 0, now() - interval '2 minutes' FROM headway.run_done""",
     "slots_are_decided": "UPDATE headway.schedule SET broken = 'no such zone'",

@@ -3,21 +3,13 @@
 from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import IntEnum
 from typing import Final, TypeVar
 
+from headway.core.breaker import BreakerState
 from headway.core.run import Cause, State
 
 HOUR: Final = timedelta(hours=1)
 Key = TypeVar("Key")
-
-
-class Breaker(IntEnum):
-    """Whether a definition's failures stand in the way of its runs, as rows remember it; half-open lets one through to try."""
-
-    CLOSED = 0
-    OPEN = 1
-    HALF_OPEN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +20,7 @@ class Limits:
     max_runs_per_hour: int = 0
     refuse: bool = False
     paused: bool = False
-    breaker: Breaker = Breaker.CLOSED
+    breaker: BreakerState = BreakerState.CLOSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +53,7 @@ def admit(limits: Limits, usage: Usage, now: datetime, *, forced: bool = False) 
     """
     if limits.paused:
         return Admission(State.HELD, Cause.PAUSED)
-    if limits.breaker is Breaker.OPEN or (limits.breaker is Breaker.HALF_OPEN and usage.active):
+    if limits.breaker is BreakerState.OPEN or (limits.breaker is BreakerState.HALF_OPEN and usage.active):
         return Admission(State.HELD, Cause.BREAKER)
     if 0 < limits.max_concurrent_runs <= usage.active:
         return Admission(State.HELD, Cause.CONCURRENCY, refusal=f"{usage.active} of {limits.max_concurrent_runs} runs are active")

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Uuid, func, select
 
-from headway.core.gate import Breaker
+from headway.core.breaker import BreakerState
 from headway.core.slot import Decision, Start
 from headway.store import gates, limits
 from headway.store.known import Known
@@ -44,10 +44,10 @@ class Clearance:
         """What the breaker of a definition has against a run; empty when it lets one through."""
         row = self._breakers.get(definition)
         match self._state(definition):
-            case Breaker.OPEN if row is not None:
+            case BreakerState.OPEN if row is not None:
                 probe = f"; next probe at {row['reopen_at'].isoformat()}" if row["reopen_at"] else ""
                 return f"the breaker of {row['name']!r} is open since {row['since'].isoformat()}, after {row['failures']} failures{probe}"
-            case Breaker.HALF_OPEN if row is not None and (run := self._active(definition)):
+            case BreakerState.HALF_OPEN if row is not None and (run := self._active(definition)):
                 return f"the breaker of {row['name']!r} is half-open, and {run} probes it"
             case _:
                 return ""
@@ -64,8 +64,8 @@ class Clearance:
     def _restricting(self, definition: UUID) -> bool:
         return definition in self._facts.usage and self._facts.usage[definition].restricting > 0
 
-    def _state(self, definition: UUID) -> Breaker:
-        return self._facts.limits[definition].breaker if definition in self._facts.limits else Breaker.CLOSED
+    def _state(self, definition: UUID) -> BreakerState:
+        return self._facts.limits[definition].breaker if definition in self._facts.limits else BreakerState.CLOSED
 
 
 async def clearance(tx: Tx, rows: Collection[Row]) -> Clearance:
@@ -75,5 +75,5 @@ async def clearance(tx: Tx, rows: Collection[Row]) -> Clearance:
     # All gates at once, for admit takes those of the runs that fire: one after another they could deadlock.
     tied = await gates.lock(tx, {row["definition_id"] for row in rows if row["gated"]})
     facts = await limits.read(tx, sorted({row["definition_id"] for row in rows if row["guarded"]}), tied)
-    tripped = sorted(id_ for id_, one in facts.limits.items() if one.breaker is not Breaker.CLOSED)
+    tripped = sorted(id_ for id_, one in facts.limits.items() if one.breaker is not BreakerState.CLOSED)
     return Clearance(facts, {row["definition"]: row for row in await tx.fetch(BREAKERS, definitions=tripped)} if tripped else {})

@@ -9,7 +9,8 @@ from uuid import UUID
 from sqlalchemy import ARRAY, Text, Uuid, case, cast, func, literal_column, or_, select, union_all
 from sqlalchemy.sql.selectable import Select
 
-from headway.core.gate import HOUR, Breaker, Limits, Usage
+from headway.core.breaker import BreakerState
+from headway.core.gate import HOUR, Limits, Usage
 from headway.core.run import State
 from headway.store.schema import breaker, definition, rate_bucket, restriction, run
 from headway.store.statement import INSTANT, array, const, param, statement
@@ -26,6 +27,7 @@ _wanted = run.c.definition_id == func.any(array("definitions", Uuid))
 RESTRICTS: Final = or_(restriction.c.first == definition.c.id, restriction.c.second == definition.c.id)
 PARTNER: Final = case((restriction.c.first == definition.c.id, restriction.c.second), else_=restriction.c.first)
 _partners = select(PARTNER).where(RESTRICTS)
+_closed = const(BreakerState.CLOSED)
 _breaker = select(breaker.c.state).where(breaker.c.definition == definition.c.id).scalar_subquery()
 LIMITS: Final = statement(
     "gate_limits",
@@ -36,7 +38,9 @@ LIMITS: Final = statement(
         (definition.c.over_limit == literal_column("'refuse'", Text)).label("refuse"),
         definition.c.paused_at.is_not(None).label("paused"),
         definition.c.updated_at,
-        case((definition.c.tripped, func.coalesce(_breaker, const(Breaker.CLOSED))), else_=const(Breaker.CLOSED)).label("breaker"),
+        case((definition.c.tripped, func.coalesce(_breaker, const(BreakerState.CLOSED))), else_=const(BreakerState.CLOSED)).label(
+            "breaker"
+        ),
         func.array(_partners.scalar_subquery(), type_=ARRAY(Uuid)).label("partners"),
         select(func.count()).where(run.c.definition_id == definition.c.id, run.c.gated, _active).scalar_subquery().label("active"),
         select(func.coalesce(func.sum(rate_bucket.c.runs), const(0)))
@@ -122,7 +126,7 @@ def _active_of(partner: UUID, holders: Mapping[UUID, Holder], tied: Set[UUID]) -
 
 
 def _limits(row: Row) -> Limits:
-    return Limits(row["max_concurrent_runs"], row["max_runs_per_hour"], row["refuse"], row["paused"], Breaker(row["breaker"]))
+    return Limits(row["max_concurrent_runs"], row["max_runs_per_hour"], row["refuse"], row["paused"], BreakerState(row["breaker"]))
 
 
 def _usage(row: Row, holders: Mapping[UUID, Holder]) -> Usage:
