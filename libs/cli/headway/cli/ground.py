@@ -9,7 +9,8 @@ from headway.cli.embedded.cluster import EmbeddedPostgres
 from headway.cli.embedded.home import Home, default_home
 from headway.core.errors import Invalid, Problem, Unavailable
 from headway.runtime.logs import configure_logs
-from headway.runtime.settings import Connections, UpSettings, load
+from headway.runtime.settings import Connections, SecretsGroup, UpSettings, load
+from headway.runtime.vault import vault_of
 from headway.store.tx import Database
 
 BESIDE_UP: Final = (
@@ -21,6 +22,13 @@ BESIDE_UP: Final = (
 def home_of(settings: UpSettings) -> Path:
     """Return the folder of the embedded database."""
     return settings.home if "home" in settings.model_fields_set else default_home()
+
+
+def secrets_of(settings: UpSettings) -> SecretsGroup:
+    """Return the keys of secret parameters that are configured, or else the one of the folder, which is made where there is none."""
+    if settings.secrets.keys:
+        return settings.secrets
+    return SecretsGroup.model_validate({"keys": Home(home_of(settings).absolute()).secret_key()})
 
 
 @asynccontextmanager
@@ -39,7 +47,7 @@ async def connections() -> AsyncIterator[Connections]:
     configure_logs(settings.log_level, settings.log_format)
     server = EmbeddedPostgres(home_of(settings))
     try:
-        yield load(Connections, database_url=await server.start(), broker_url=settings.broker_url)
+        yield load(Connections, database_url=await server.start(), broker_url=settings.broker_url, secrets=secrets_of(settings))
     finally:
         await server.stop()
 
@@ -74,7 +82,7 @@ async def database(name: str) -> AsyncIterator[Database]:
     async with connections() as found:
         url = found.database_url.reveal()
         await check_current(url, found.database_schema)
-        opened = await Database.open(url, schema=found.database_schema, size=1, name=f"headway {name}")
+        opened = await Database.open(url, schema=found.database_schema, size=1, name=f"headway {name}", vault=vault_of(found.secrets))
         try:
             yield opened
         finally:

@@ -17,7 +17,7 @@ import typer
 from headway.cli import welcome
 from headway.cli.application import application, queues_of
 from headway.cli.embedded.cluster import EmbeddedPostgres
-from headway.cli.ground import home_of
+from headway.cli.ground import home_of, secrets_of
 from headway.cli.installed import SERVICES, service
 from headway.core.errors import Invalid
 from headway.runtime import process
@@ -26,6 +26,7 @@ from headway.runtime.settings import (
     ApiSettings,
     MaintenanceSettings,
     SchedulerSettings,
+    SecretsGroup,
     Settings,
     UpSettings,
     Url,
@@ -79,9 +80,10 @@ class Plan:
         assert isinstance(found, ApiSettings)
         return found
 
-    def at(self, url: Url) -> "Plan":
-        """The same plan with the database that was found or started."""
-        return Plan(self.parts, {name: one.model_copy(update={"database_url": url}) for name, one in self.services.items()})
+    def at(self, url: Url, secrets: SecretsGroup) -> "Plan":
+        """The same plan with the database that was found or started, and the keys of its secrets."""
+        known = {"database_url": url, "secrets": secrets}
+        return Plan(self.parts, {name: one.model_copy(update=known) for name, one in self.services.items()})
 
 
 def serve(target: str | None, port: int | None, data: Path | None) -> int:
@@ -130,9 +132,11 @@ async def _run(parts: Parts, port: int | None, settings: UpSettings, life: Life)
             url = await stack.enter_async_context(_embedded(home_of(settings)))
         if life.stopping.is_set():  # somebody changed their mind while a database was made
             return
-        made = made.at(url)
+        made = made.at(url, secrets_of(settings))
         await migrate(url.reveal(), made.api.database_schema)
-        client = await Client.connect(created_by=ACTOR, database_url=url.reveal(), broker_url=made.api.broker_url.reveal())
+        client = await Client.connect(
+            created_by=ACTOR, database_url=url.reveal(), broker_url=made.api.broker_url.reveal(), secrets=made.api.secrets
+        )
         stack.push_async_callback(client.close)
         made.app.bind(client)
         await sync(client.database, made.app, ACTOR, announcer=client.announcer)

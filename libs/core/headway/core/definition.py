@@ -8,6 +8,7 @@ from typing import Any, Final
 from headway.core.calendar.window import Window
 from headway.core.retry import Backoff, BackoffKind, Policy
 from headway.core.schedule.rule import Rule
+from headway.core.secret_names import secrets_in
 
 BUILT_IN_QUEUE: Final = "default"
 
@@ -100,6 +101,11 @@ class DefinitionDraft:
 def is_limited(max_concurrent_runs: int, max_runs_per_hour: int) -> bool:
     """Whether a definition has a limit that its runs must ask for."""
     return max_concurrent_runs > 0 or max_runs_per_hour > 0
+
+    @property
+    def secret(self) -> bool:
+        """Whether some of its parameters are secret."""
+        return bool(secrets_in(self.parameter_spec))
 
 
 def backoff_document(backoff: Backoff) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from headway.core.reading import NAME as NAME  # those who make documents keep t
 from headway.core.reading import Reader, demand
 from headway.core.retry import DAY, Backoff, BackoffKind
 from headway.core.schedule.rule import RULE_FIELDS, Rule, parse_rule
+from headway.core.secret import lookalikes
 
 MISFIRES: Final = ("skip", "run_once", "run_all")
 OVERLAPS: Final = ("skip", "delay", "allow", "cancel_previous")
@@ -66,7 +67,7 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
         backoff=_backoff(reader.take("backoff"), reader.at("backoff"), problems),
         retry_horizon=reader.span("retry_horizon"),
         start_by=reader.span("start_by"),
-        parameters=reader.mapping("parameters"),
+        parameters=_parameters(reader),
         parameter_spec=reader.mapping("parameter_spec") or None,
         restartable=reader.flag("restartable", True),
         allow_triggers=reader.flag("allow_triggers", True),
@@ -101,7 +102,7 @@ def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraf
         overlap_max=reader.whole("overlap_max", 2, 1, _LARGE),
         calendars=None if reader.take("calendars") is None else _names(reader, "calendars", "a calendar"),
         calendar=read_inline(reader),
-        parameters=reader.mapping("parameters"),
+        parameters=_parameters(reader),
         payload=reader.text("payload", limit=LARGEST_INPUT),
         allowed_delay=reader.span("allowed_delay"),
         retry_horizon=reader.span("retry_horizon"),
@@ -110,6 +111,12 @@ def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraf
     )
     reader.finish()
     return draft
+
+
+def _parameters(reader: Reader) -> Mapping[str, Any]:
+    given = reader.mapping("parameters")
+    reader.problems.extend(lookalikes(given, reader.at("parameters")))
+    return given
 
 
 def _age(reader: Reader) -> timedelta:

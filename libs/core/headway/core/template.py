@@ -11,6 +11,8 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import UUID
 
+from headway.core.secret import is_sealed
+
 Fact: TypeAlias = str | int | float | bool | datetime | UUID
 Facts: TypeAlias = Mapping[str, Fact]
 
@@ -54,7 +56,9 @@ def render(value: Any, facts: Facts) -> Rendered:
 
 
 def flat(prefix: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Fact]]:
-    """Yield what a JSON value holds by dotted names under a prefix, casefolded; what is deeper than `DEEPEST` is left out."""
+    """Yield what a JSON value holds by dotted names under a prefix, casefolded; secrets and what is deeper than `DEEPEST` are left out."""
+    if is_sealed(value):
+        return
     if isinstance(value, Mapping | list | tuple):
         inside = value.items() if isinstance(value, Mapping) else enumerate(value)
         for name, inner in inside if depth < DEEPEST else ():

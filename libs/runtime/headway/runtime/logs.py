@@ -3,17 +3,21 @@
 import logging
 import re
 import sys
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import Any, Final, TextIO
 
 import structlog
 from structlog.contextvars import bound_contextvars
 from structlog.types import EventDict, Processor
 
+from headway.core.hiding import hidden
+
 MASK: Final = "***"
 SECRET_NAME: Final = re.compile(r"passw|secret|token|credential|authorization|cookie|api_?key|private_?key|dsn", re.IGNORECASE)
 USERINFO: Final = re.compile(r"(://[^/\s:@]*):[^\s]*@")
+_HIDDEN: ContextVar[Sequence[str]] = ContextVar("headway_hidden", default=())
 NOISY: Final = ("aiormq", "aio_pika", "asyncio", "httpx", "httpcore", "urllib3", "alembic.runtime.plugins")
 
 
@@ -25,9 +29,21 @@ def log_fields(**fields: object) -> AbstractContextManager[None]:
     return bound_contextvars(**fields)
 
 
+@contextmanager
+def log_hiding(words: Sequence[str]) -> Iterator[None]:
+    """Mask these words in every event of this task, and of the threads that it starts, until the block ends."""
+    token = _HIDDEN.set(words)
+    try:
+        yield
+    finally:
+        _HIDDEN.reset(token)
+
+
 def redact(logger: Any, method: str, event: EventDict) -> EventDict:
-    """Mask the values of fields that are secret by name, and passwords inside of URLs, at any depth."""
-    return {name: _masked(name, value) for name, value in event.items()}
+    """Mask the values of fields that are secret by name, passwords inside of URLs, and the words of `log_hiding`, at any depth."""
+    shown = {name: _masked(name, value) for name, value in event.items()}
+    words = _HIDDEN.get()
+    return {name: hidden(value, words) for name, value in shown.items()} if words else shown
 
 
 def _masked(name: object, value: Any) -> Any:

@@ -95,7 +95,7 @@ def _default(field: FieldInfo) -> str:
         case bool() as value:
             return f"`{str(value).lower()}`"
         case tuple() as names:
-            return f"`{','.join(names)}`"
+            return f"`{','.join(names)}`" if names else ""
         case float() as value:
             return f"`{value:g}`"
         case value:

@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol, TypedDict, Unpack
 
+import orjson
+
 from headway.core.ask import Ask
 from headway.core.errors import Invalid
+from headway.core.reading import demand
+from headway.core.secret import SEAL, lookalikes
 from headway.runtime.tracing import current_traceparent
 from headway.sdk.ambient import ambient_correlation
+from headway.sdk.revealing import revealed
 from headway.sdk.storable import json_text
 
 
@@ -38,6 +43,9 @@ def ask_of(definition: str, params: str | None, payload: bytes | None, options: 
         if unique_while != "open":
             raise Invalid.field("unique_while", "must be open")
         given["unique_while_open"] = True
+    if params is not None and SEAL in params:
+        values = orjson.loads(params)
+        demand(lookalikes(values, "parameters") if isinstance(values, dict) else [])
     given["correlation"] = given.get("correlation") or ambient_correlation()
     return Ask(definition, params=params, payload=payload, traceparent=current_traceparent(), **given)
 
@@ -46,5 +54,5 @@ def ask_by_name(
     definition: str, params: Mapping[str, Any] | None = None, payload: bytes | str | None = None, **options: Unpack[AskOptions]
 ) -> Ask:
     """Return the ask for a run of a definition that may live elsewhere: its parameters are stored as they are."""
-    text = None if params is None else json_text(params, "parameters")
+    text = None if params is None else json_text(revealed(params), "parameters")
     return ask_of(definition, text, payload.encode() if isinstance(payload, str) else payload, options)

@@ -57,7 +57,7 @@ class Caller:
     """Enqueues and follows runs for one application."""
 
     def __init__(self, database_url: str | None, broker_url: str | None, name: str) -> None:
-        self.urls = {"database_url": database_url, "broker_url": broker_url}
+        self.urls: dict[str, Any] = {"database_url": database_url, "broker_url": broker_url}
         self.name = name or CREATED_BY
         self.correlate: Callable[[], str | None] | None = None
         self._bound: Platform | None = None
@@ -129,7 +129,7 @@ class Caller:
         return PORTAL.call(work, closing=self.close)
 
 
-async def _open(urls: Mapping[str, str | None], name: str) -> Platform:
+async def _open(urls: Mapping[str, Any], name: str) -> Platform:
     """Import the drivers and connect; a module of jobs does neither."""
     from headway.sdk.client import Client
 

@@ -20,7 +20,8 @@ from headway.core.run import State
 from headway.messages import RunCancel
 from headway.runtime.loops import CLOCK
 from headway.runtime.metrics import RUN_ENQUEUED
-from headway.runtime.settings import Connections, load
+from headway.runtime.settings import Connections, SecretsGroup, load
+from headway.runtime.vault import vault_of
 from headway.sdk.gathering import Gathering
 from headway.store import runs
 from headway.store.accept import Answer, accept
@@ -54,14 +55,19 @@ class Client:
         self._adapters = AsyncExitStack()
 
     @classmethod
-    async def connect(cls, *, created_by: str, **urls: str | None) -> Self:
-        """Return an entered client with adapters of its own: `database_url` and `broker_url`, or else those of the settings.
+    async def connect(cls, *, created_by: str, secrets: SecretsGroup | None = None, **urls: str | None) -> Self:
+        """Return an entered client with adapters of its own: `database_url`, `broker_url` and `secrets`, or else those of the settings.
 
         Raises Invalid with every setting that is wrong, Unavailable when the database does not answer.  The broker is not waited for.
         """
-        settings = load(Connections, **urls)
+        settings = load(Connections, secrets=secrets, **urls)
         async with AsyncExitStack() as adapters:
-            database = await Database.open(settings.database_url.reveal(), schema=settings.database_schema, name=f"headway {created_by}")
+            database = await Database.open(
+                settings.database_url.reveal(),
+                schema=settings.database_schema,
+                name=f"headway {created_by}",
+                vault=vault_of(settings.secrets),
+            )
             adapters.push_async_callback(database.close)
             broker = connect(settings.broker_url.reveal(), prefix=settings.broker_prefix)
             await broker.open()
@@ -113,7 +119,7 @@ class Client:
         `tx` is a connection or what `transaction` gave; with a bare connection workers find the runs by looking.
         """
         checked = self._checked(asks)
-        ours = await callers_tx(tx.connection if isinstance(tx, Transaction) else tx, self.database.schema)
+        ours = await callers_tx(tx.connection if isinstance(tx, Transaction) else tx, self.database)
         async with all_or_none(ours):
             accepted = await _accept_all(ours, checked, admit=False)
         if isinstance(tx, Transaction):

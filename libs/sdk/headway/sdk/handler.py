@@ -13,6 +13,7 @@ from headway.core.errors import Invalid, Problem
 from headway.sdk.dependencies import Recipe
 from headway.sdk.kept import unkept
 from headway.sdk.names import alternatives, closed, unknown
+from headway.sdk.revealing import revealed, revealed_json
 from headway.sdk.run import Run
 from headway.sdk.signature import Plan, plan_of
 from headway.sdk.storable import json_text
@@ -89,6 +90,7 @@ class Handler:
         try:
             value = adapter.validate_python({} if params is None else params)
             text = adapter.dump_json(value, by_alias=True, round_trip=True)
+            text = revealed_json(adapter, value) if MASKED in text else text
         except (PydanticSerializationError, RecursionError, UnicodeEncodeError) as error:
             raise Invalid.field("parameters", f"have a value that JSON cannot hold: {error}", code=INVALID) from None
         except ValidationError as error:
@@ -96,7 +98,7 @@ class Handler:
         _refuse(stray)
         _refuse(unkept(text, "parameters"))
         if (b"null" in text or MASKED in text) and not _comes_back(adapter, text, value):
-            raise Invalid.field("parameters", "would come back changed: NaN, infinity and masked secrets have no JSON", code=INVALID)
+            raise Invalid.field("parameters", "would come back changed: NaN and infinity have no JSON", code=INVALID)
         return text.decode()
 
     def _stray(self, params: Any) -> list[Problem]:
@@ -113,7 +115,7 @@ class Handler:
             raise Invalid.field("parameters", f"{self.name} takes none", code=INVALID)
         if not isinstance(params, Mapping | BaseModel):
             raise Invalid.field("parameters", "must be a mapping", code=INVALID)
-        return json_text(params, "parameters")
+        return json_text(revealed(params), "parameters")
 
     def schema(self) -> dict[str, Any] | None:
         """Return the JSON Schema of the parameters, None for a handler that takes any.
@@ -145,7 +147,7 @@ def _refuse(problems: list[Problem]) -> None:
 
 
 def _comes_back(adapter: TypeAdapter[Any], text: bytes, value: Any) -> bool:
-    """Whether stored parameters are read as what they were: pydantic writes NaN as null and a secret as stars without saying so."""
+    """Whether stored parameters are read as what they were: pydantic writes NaN as null without saying so."""
     try:
         return bool(adapter.validate_json(text) == value)
     except ValidationError:

@@ -20,11 +20,13 @@ from headway.runtime.settings import (
     Connections,
     MaintenanceSettings,
     SchedulerSettings,
+    SecretsGroup,
     Settings,
     WorkerSettings,
     WorkflowEngineSettings,
     load,
 )
+from headway.runtime.vault import new_key
 from headway.sdk.app import Headway
 from headway.sdk.client import Client
 from headway.sdk.sync import sync
@@ -78,13 +80,15 @@ class Standing(NamedTuple):
 class Platform:
     """Runs an application: `async with Platform(app) as platform`, then enqueue, `advance` and `run_until_idle`.
 
-    It lives in a schema of its own, in the database of `database_url` or HEADWAY_DATABASE_URL, and drops that schema at the end.
+    It lives in a schema of its own, in the database of `database_url` or HEADWAY_DATABASE_URL, with a key of its own for secrets, and drops
+    that schema at the end.
     """
 
     def __init__(self, app: Headway, *, database_url: str | None = None) -> None:
         self.app = app
         name = f"headway_test_{secrets.token_hex(6)}"
-        self._settings = {"database_url": database_url, "broker_url": f"memory://{name}", "database_schema": name}
+        self._urls = {"database_url": database_url, "broker_url": f"memory://{name}", "database_schema": name}
+        self._secrets = SecretsGroup.model_validate({"keys": new_key()})
         self._clock = MovedClock()
         self._offset = self._ahead = NOTHING
         self._closing = AsyncExitStack()
@@ -93,10 +97,10 @@ class Platform:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as closing:
-            connections = load(Connections, **self._settings)
+            connections = load(Connections, **self._urls)
             url, schema = connections.database_url.reveal(), connections.database_schema
             await migrate(url, schema)
-            self.client = await Client.connect(created_by="test", **self._settings)
+            self.client = await Client.connect(created_by="test", secrets=self._secrets, **self._urls)
             closing.push_async_callback(self.client.close)
             closing.push_async_callback(_drop, self.client.database)
             self.app.bind(self.client)
@@ -149,7 +153,7 @@ class Platform:
         queues = sorted({draft.queue for draft in self.app.drafts()} | {"default"})
         for name, kind in SERVICES.items():
             mine: dict[str, Any] = {"worker": {"queues": queues, "concurrency": 10}} if name == "worker" else {}
-            settings = load(kind, **self._settings, lease_seconds=LEASE_SECONDS, health_port=0, **mine)
+            settings = load(kind, **self._urls, secrets=self._secrets, lease_seconds=LEASE_SECONDS, health_port=0, **mine)
             child = self._life.child(name)
             more = {"app": self.app} if name == "worker" else {}
             self._life.start(name, _service(name).run(settings, child, **more), drains=True)

@@ -139,7 +139,7 @@ class Run:
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """The parameters as they are stored, empty when there are none."""
+        """The parameters as they are stored, secret ones opened; empty when there are none."""
         if self._params is None:
             self._params = orjson.loads(self.facts.params) if self.facts.params else {}
         return self._params

@@ -6,15 +6,16 @@ from hashlib import blake2b
 from typing import Final
 from uuid import UUID
 
-import orjson
-
 from headway.core.ask import Ask
 from headway.core.errors import Conflict, HeadwayError
 from headway.core.ids import make_ids, token_for
 from headway.core.run import State
+from headway.core.secret import Vault
+from headway.core.secret_names import NONE, Secrets
 from headway.store import audit, gates, keys
 from headway.store.enqueue import Accepted, create, withdraw
 from headway.store.runs import GET
+from headway.store.sealing import Sealing, Sealings, canonical, sealings_of
 from headway.store.tx import Tx
 
 WHILE_OPEN: Final = b"while open"
@@ -40,16 +41,20 @@ async def accept(tx: Tx, asks: Sequence[Ask], *, wait: timedelta = keys.WAIT, ad
     return answers
 
 
-def request_hash(ask: Ask) -> bytes:
-    """Return what two requests under one key must have in common: their parameters, however they are written."""
+def request_hashes(ask: Ask, secrets: Secrets = NONE, vault: Vault | None = None) -> list[bytes]:
+    """Return what two requests under one key must have in common: their parameters, however they are written.
+
+    Of secrets it tells nothing to whoever lacks the key; there is one hash for each key, the newest first.
+    """
     if ask.unique_while_open:
-        return WHILE_OPEN
-    params = b"" if ask.params is None else orjson.dumps(orjson.loads(ask.params), option=orjson.OPT_SORT_KEYS)
-    return blake2b(b"\x00".join((params, ask.payload or b"")), digest_size=16).digest()
+        return [WHILE_OPEN]
+    forms = canonical(ask.params, secrets, vault)
+    return [blake2b(b"\x00".join((form, ask.payload or b"")), digest_size=16).digest() for form in forms]
 
 
 async def _create_keyed(tx: Tx, ids: Sequence[UUID], asks: Sequence[Ask], wait: timedelta) -> list[Answer]:
-    claims = [_claim(id_, ask, ask.key) for id_, ask in zip(ids, asks, strict=True) if ask.key is not None]
+    known = await sealings_of(tx, [ask for ask in asks if ask.key is not None and ask.params is not None])
+    claims = [_claim(tx, id_, ask, known) for id_, ask in zip(ids, asks, strict=True) if ask.key is not None]
     owners = await keys.take(tx, claims, wait=wait)
     fresh = [(id_, _with_token(ask)) for id_, ask in zip(ids, asks, strict=True) if owners.get(id_, id_) == id_]
     created = await create(tx, [ask for _, ask in fresh], ids=[id_ for id_, _ in fresh]) if fresh else []
@@ -59,9 +64,10 @@ async def _create_keyed(tx: Tx, ids: Sequence[UUID], asks: Sequence[Ask], wait: 
     return [_answer(id_, owners.get(id_, id_), made | before) for id_ in ids]
 
 
-def _claim(id_: UUID, ask: Ask, key: str) -> keys.Claim:
+def _claim(tx: Tx, id_: UUID, ask: Ask, known: Sealings) -> keys.Claim:
     keep = timedelta() if ask.unique_while_open else keys.KEEP
-    return keys.Claim(ask.tenant, ask.definition, key, id_, request_hash(ask), keep)
+    newest, *older = request_hashes(ask, known.get((ask.owner, ask.definition), Sealing()).secrets, tx.vault)
+    return keys.Claim(ask.tenant, ask.definition, ask.key or "", id_, newest, keep, tuple(older))
 
 
 def _with_token(ask: Ask) -> Ask:

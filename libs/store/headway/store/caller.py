@@ -9,7 +9,7 @@ from asyncpg.pool import PoolConnectionProxy
 
 from headway.core.errors import Invalid
 from headway.store.faults import translated
-from headway.store.tx import Connection, Tx
+from headway.store.tx import Connection, Database, Tx
 
 FORMS = "must be an asyncpg connection, a SQLAlchemy AsyncConnection or AsyncSession"
 
@@ -42,7 +42,7 @@ class AlchemyConnection(Protocol):
         """The driver's connection, wrapped."""
 
 
-async def callers_tx(connection: Any, schema: str) -> Tx:
+async def callers_tx(connection: Any, database: Database) -> Tx:
     """Return the caller's transaction as ours, with its now.  Raises Invalid for anything that is not inside of a transaction."""
     if isinstance(connection, AlchemyConnection):
         _require(connection.in_transaction())
@@ -53,7 +53,7 @@ async def callers_tx(connection: Any, schema: str) -> Tx:
     if not isinstance(connection, asyncpg.Connection | PoolConnectionProxy):
         raise Invalid.field("tx", FORMS)
     _require(connection.is_in_transaction())
-    return await _with_now(connection, schema)
+    return await _with_now(connection, database)
 
 
 @asynccontextmanager
@@ -86,7 +86,7 @@ async def _driver_connection(connection: AlchemyConnection) -> Any:
     return raw
 
 
-async def _with_now(connection: Connection, schema: str) -> Tx:
+async def _with_now(connection: Connection, database: Database) -> Tx:
     with translated():
-        now = await connection.fetchval(f"SELECT {schema}.headway_now()")
-    return Tx(connection, schema, now)
+        now = await connection.fetchval(f"SELECT {database.schema}.headway_now()")
+    return Tx(connection, database.schema, now, database.vault)

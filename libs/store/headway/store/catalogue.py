@@ -57,14 +57,15 @@ async def _restrict(tx: Tx, drafts: Sequence[DefinitionDraft], actor: str) -> li
 async def _save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str) -> Saved:
     row = await definitions.reserve(tx, draft.name, draft.tenant)
     if row is None:
-        id_ = await definitions.create(tx, draft, source, await _meaning(tx, draft))
-        owner = {"id": id_, "tenant": draft.tenant}
+        meaning = definitions.guarded(await _meaning(tx, draft), tx.vault, {})
+        id_ = await definitions.create(tx, draft, source, meaning)
+        owner = {"id": id_, "tenant": draft.tenant, "parameter_spec": meaning["parameter_spec"]}
         await schedules.replace(tx, owner, await schedules.edits_for(tx, owner, draft.schedules, source), actor=actor)
         return await versioned(tx, Saved(id_, draft.name, 1, "created"), draft.tenant, actor)
     meaning = await _meaning(tx, draft) | {"gated": draft.gated or bool(row["restrictions"])}
-    wanted = _kept(row, meaning) if source == "code" else meaning
+    wanted = definitions.guarded(_kept(row, meaning) if source == "code" else meaning, tx.vault, row["parameters"])
     differing = definitions.differing(row, wanted)
-    edits = await schedules.edits_for(tx, row, draft.schedules, source)
+    edits = await schedules.edits_for(tx, {**row, "parameter_spec": wanted["parameter_spec"]}, draft.schedules, source)
     if not differing and not edits:
         return Saved(row["id"], draft.name, row["version"], "")
     if differing:

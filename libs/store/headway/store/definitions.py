@@ -11,6 +11,8 @@ from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from headway.core.definition import DefinitionDraft, backoff_document, is_limited
 from headway.core.ids import make_id
 from headway.core.run import State
+from headway.core.secret import Vault, sealed
+from headway.core.secret_names import secrets_in
 from headway.store.calendars import used
 from headway.store.documents import as_stored
 from headway.store.gates import Placed
@@ -38,6 +40,7 @@ _MEANING: Final = (
     "max_runs_per_hour",
     "over_limit",
     "gated",
+    "secret",
     "retention_days",
     "overlap",
     "watch",
@@ -161,6 +164,13 @@ def meaning(draft: DefinitionDraft) -> dict[str, Any]:
         "parameter_spec": as_stored(dict(draft.parameter_spec), "parameter_spec") if draft.parameter_spec else None,
         "watch": watch,
     }
+
+
+def guarded(wanted: Mapping[str, Any], vault: Vault | None, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return meaning with its secret parameters sealed; one that is the same in `kept` stays the same token.  Raises Invalid."""
+    secrets = secrets_in(wanted["parameter_spec"])
+    parameters = sealed(wanted["parameters"], secrets, vault, path="parameters", kept=kept)
+    return {**wanted, "parameters": parameters, "secret": bool(secrets)}
 
 
 def _plain(value: Any) -> Any:

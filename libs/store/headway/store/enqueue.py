@@ -15,6 +15,7 @@ from sqlalchemy import (
     ColumnElement,
     Executable,
     FromClause,
+    Integer,
     Interval,
     LargeBinary,
     SmallInteger,
@@ -32,17 +33,19 @@ from sqlalchemy import (
 )
 
 from headway.core.ask import INLINE_BYTES, Ask, Origin
-from headway.core.errors import Conflict, HeadwayError, NotFound
+from headway.core.errors import Conflict, HeadwayError, Invalid, NotFound
 from headway.core.ids import make_ids
 from headway.core.run import State
 from headway.store import watched
 from headway.store.schema import definition, run, run_input
+from headway.store.sealing import sealed_ask, sealings_of
 from headway.store.statement import INSTANT, array, const, given, now, param, statement
 from headway.store.tx import Row, Tx
 
 __all__ = ["Accepted", "Ask", "Origin", "create", "withdraw"]
 
 MAX_RUN: Final = timedelta(hours=24)
+READINGS: Final = 3
 
 
 class Accepted(NamedTuple):
@@ -75,6 +78,8 @@ _COLUMNS: Final[Mapping[str, Any]] = {
     "owes": SmallInteger,
     "cause": SmallInteger,
     "depth": SmallInteger,
+    "attempt": Integer,
+    "sealed": Integer,
     "has_input": Boolean,
     "forced": Boolean,
 }
@@ -125,14 +130,20 @@ def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
         "depth": func.coalesce(asked.depth, const(0)),
         "start_by": due + _d.start_by,
         "must_start_by": due + watched.span("must_start_by"),
+        "attempt": func.coalesce(asked.attempt, const(0)),
         "has_input": asked.has_input,
         "forced": func.coalesce(asked.forced, false()),
     }
 
 
+def _safe(asked: Any) -> ColumnElement[bool]:
+    """A definition with secret parameters takes what was sealed by the specification that stands, and nothing else."""
+    return or_(~_d.secret, _d.version == asked.sealed)
+
+
 def _create(at: ColumnElement[datetime], asked: Any, source: FromClause, *only: ColumnElement[bool]) -> Executable:
     values = _values(at, asked)
-    rows = select(*values.values()).select_from(source).where(_d.enabled, *only)
+    rows = select(*values.values()).select_from(source).where(_d.enabled, _safe(asked), *only)
     made = insert(run).from_select(list(values), rows)
     return made.returning(run.c.id, run.c.state, run.c.queue, run.c.priority, run.c.gated)
 
@@ -161,7 +172,7 @@ CREATE_INPUT: Final = statement(
 # Nobody was told of these runs yet: they are taken back, not ended.
 WITHDRAW_INPUT: Final = statement("run_withdraw_input", delete(run_input).where(run_input.c.run == func.any(array("ids", Uuid))))
 WITHDRAW: Final = statement(
-    "run_withdraw", delete(run).where(run.c.id == func.any(array("ids", Uuid)), run.c.attempt == const(0), run.c.session.is_(None))
+    "run_withdraw", delete(run).where(run.c.id == func.any(array("ids", Uuid)), run.c.started_at.is_(None), run.c.session.is_(None))
 )
 FIND: Final = statement("definition_enabled", select(_d.enabled).where(_d.tenant == param("tenant", Text), _d.name == param("name", Text)))
 
@@ -172,15 +183,40 @@ async def create(
     """Insert the runs that are asked for and answer each ask in its place: the run, or the error that is its own.
 
     `ids` are what `make_ids` gave in this transaction, for whoever has to know them before.
-    NotFound: no such definition.  Conflict: it is disabled.  Raises Unavailable.
+    NotFound: no such definition.  Conflict: it is disabled.  Invalid: a secret parameter that cannot be sealed.  Raises Unavailable.
     """
-    ids = make_ids(tx.now, len(asks)) if ids is None else ids
-    rows = await tx.fetch(CREATE, now=tx.now, max_run=max_run, **_arrays(ids, asks, tx.now))
-    cold = [(id_, ask) for id_, ask in zip(ids, asks, strict=True) if not ask.inline]
+    wanted = dict(zip(make_ids(tx.now, len(asks)) if ids is None else ids, asks, strict=True))
+    answers: dict[UUID, Accepted | HeadwayError] = {**await _insert(tx, wanted, max_run)}
+    if len(answers) < len(wanted):
+        answers |= await _create_secret(tx, {id_: ask for id_, ask in wanted.items() if id_ not in answers}, max_run)
+    return [answers.get(id_) or await _refusal(tx, ask) for id_, ask in wanted.items()]
+
+
+async def _insert(tx: Tx, wanted: Mapping[UUID, Ask], max_run: timedelta) -> dict[UUID, Accepted]:
+    rows = await tx.fetch(CREATE, now=tx.now, max_run=max_run, **_arrays(list(wanted), list(wanted.values()), tx.now))
     made = {row["id"]: _accepted(row) for row in rows}
-    if cold:
-        await _keep_inputs(tx, [(id_, ask) for id_, ask in cold if id_ in made])
-    return [made.get(id_) or await _refusal(tx, ask) for id_, ask in zip(ids, asks, strict=True)]
+    if cold := [(id_, ask) for id_, ask in wanted.items() if id_ in made and not ask.inline]:
+        await _keep_inputs(tx, cold)
+    return made
+
+
+async def _create_secret(tx: Tx, wanted: Mapping[UUID, Ask], max_run: timedelta) -> dict[UUID, Accepted | HeadwayError]:
+    """Make the runs whose definitions have secret parameters; a specification that changes meanwhile is read again."""
+    answers: dict[UUID, Accepted | HeadwayError] = {}
+    for _ in range(READINGS):
+        left = {id_: ask for id_, ask in wanted.items() if id_ not in answers}
+        known = await sealings_of(tx, left.values())
+        asks: dict[UUID, Ask] = {}
+        for id_, ask in left.items():
+            if sealing := known.get((ask.owner, ask.definition)):
+                try:
+                    asks[id_] = sealed_ask(ask, sealing, tx.vault)
+                except Invalid as error:
+                    answers[id_] = error
+        if not asks:
+            break
+        answers |= await _insert(tx, asks, max_run)
+    return answers
 
 
 async def create_alone(tx: Tx, ask: Ask, id_: UUID, *, max_run: timedelta = MAX_RUN) -> Accepted | None:
@@ -237,6 +273,8 @@ def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime) -> dict[str
         "owes": [ask.owes for ask in asks],
         "cause": [int(ask.cause) or None for ask in asks],
         "depth": [ask.depth or None for ask in asks],
+        "attempt": [ask.attempt or None for ask in asks],
+        "sealed": [ask.sealed or None for ask in asks],
         "has_input": [not ask.inline for ask in asks],
         "forced": [ask.forced or None for ask in asks],
     }
@@ -258,4 +296,6 @@ async def _refusal(tx: Tx, ask: Ask) -> HeadwayError:
     enabled = await tx.fetch_value(FIND, tenant=ask.owner, name=ask.definition)
     if enabled is None:
         return NotFound(f"definition: there is no definition {ask.definition!r}", code="definition_unknown")
-    return Conflict(f"definition: {ask.definition!r} is disabled", code="definition_disabled")
+    if not enabled:
+        return Conflict(f"definition: {ask.definition!r} is disabled", code="definition_disabled")
+    return Conflict(f"definition: {ask.definition!r} is being changed, try again", code="definition_contested")

@@ -26,7 +26,10 @@ class KeyContested(Conflict):
 
 
 class Claim(NamedTuple):
-    """A key (tenant, definition, key) and the run that is to have it; kept for `keep`, and at least while that run is open."""
+    """A key (tenant, definition, key) and the run that is to have it; kept for `keep`, and at least while that run is open.
+
+    `older` are hashes that the same request had by keys of secrets that are no longer the newest.
+    """
 
     tenant: str
     definition: str
@@ -34,6 +37,7 @@ class Claim(NamedTuple):
     run: UUID
     request_hash: bytes
     keep: timedelta = KEEP
+    older: tuple[bytes, ...] = ()
 
 
 _claims = given("c", tenant=Text, definition=Text, key=Text, run=Uuid, request_hash=LargeBinary, keep=Interval)
@@ -80,7 +84,7 @@ async def take(tx: Tx, claims: Sequence[Claim], *, wait: timedelta = WAIT) -> di
         standing = found.get(claim.run)
         if standing is None:
             raise KeyContested("idempotency key: the request that took it was undone, try again")
-        same = bytes(standing["request_hash"]) == claim.request_hash
+        same = bytes(standing["request_hash"]) in (claim.request_hash, *claim.older)
         answers[claim.run] = UUID(str(standing["run"])) if same else _reused(claim)
     return answers
 

@@ -1,7 +1,8 @@
 """Schedules: kept with their definition, loaded by schedulers, moved on by compare-and-set."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Integer, Text, Uuid, delete, func, insert, null, or_, select, update
@@ -9,6 +10,8 @@ from sqlalchemy import Integer, Text, Uuid, delete, func, insert, null, or_, sel
 from headway.core.definition import ScheduleDraft
 from headway.core.ids import make_id
 from headway.core.schedule.rule import to_mapping
+from headway.core.secret import Vault, sealed
+from headway.core.secret_names import Secrets, secrets_in
 from headway.store import calendars, editing, inline_calendars
 from headway.store.documents import as_stored
 from headway.store.schema import definition, schedule
@@ -92,6 +95,9 @@ GET: Final = statement("schedule_get", _one)
 LOCK_ONE: Final = statement("schedule_lock_one", _one.with_for_update(of=schedule))
 
 
+Seal: TypeAlias = Callable[[Mapping[str, Any], Row | Mapping[str, Any]], dict[str, Any]]
+
+
 class Change(NamedTuple):
     """What a schedule is to be, and the fields of it that an operator set over what code declares."""
 
@@ -150,24 +156,40 @@ async def edits_for(tx: Tx, owner: Row | Mapping[str, Any], drafts: Sequence[Sch
     rows = await of_definition(tx, owner["id"], locked=True)
     standing = {row["name"]: row for row in rows if row["tenant"] == owner["tenant"]}
     wanted = {draft.name: await _meant(tx, owner, draft) for draft in drafts}
-    changed = {row["id"]: change for name, row in standing.items() if name in wanted and (change := _change(row, wanted[name], source))}
+    seal = partial(_sealed, secrets_in(owner["parameter_spec"]), tx.vault, "schedules.parameters")
+    changed = {
+        row["id"]: change for name, row in standing.items() if name in wanted and (change := _change(row, wanted[name], source, seal))
+    }
     gone = frozenset(row["id"] for name, row in standing.items() if row["source"] == source and name not in wanted)
-    created = {name: columns for name, columns in wanted.items() if name not in standing}
+    changed |= _bared([row for row in rows if row["id"] not in changed and row["id"] not in gone], seal)
+    created = {name: seal(columns, {}) for name, columns in wanted.items() if name not in standing}
     return Edits(source, created, changed, gone, frozenset(), frozenset(row["id"] for row in rows) - gone)
 
 
 async def edit_of(tx: Tx, owner: Row | Mapping[str, Any], draft: ScheduleDraft, row: Row | None) -> Edits:
     """Say what makes one schedule, which does not stand yet when `row` is None, be what a draft says; all others stay."""
     wanted = await _meant(tx, owner, draft)
+    seal = partial(_sealed, secrets_in(owner["parameter_spec"]), tx.vault, "parameters")
     if row is None:
-        return Edits("api", {draft.name: wanted}, {}, frozenset(), frozenset(), frozenset())
-    change = _change(row, wanted, "api")
+        return Edits("api", {draft.name: seal(wanted, {})}, {}, frozenset(), frozenset(), frozenset())
+    change = _change(row, wanted, "api", seal)
     return Edits("api", {}, {row["id"]: change} if change else {}, frozenset(), frozenset(), frozenset())
 
 
-def _change(row: Row, wanted: Mapping[str, Any], source: str) -> Change | None:
+def _sealed(secrets: Secrets, vault: Vault | None, path: str, columns: Mapping[str, Any], row: Row | Mapping[str, Any]) -> dict[str, Any]:
+    """Columns with their secret parameters sealed; one that is the same in the schedule's row stays the same token."""
+    return {**columns, "parameters": sealed(columns["parameters"], secrets, vault, path=path, kept=row.get("parameters"))}
+
+
+def _bared(rows: Sequence[Row], seal: Seal) -> dict[UUID, Change]:
+    """What seals the parameters of schedules that nobody changes, when their definition's specification calls them secret now."""
+    kept = {row["id"]: (row, seal({name: row[name] for name in _MEANING}, row)) for row in rows}
+    return {id_: Change(columns, row["overridden"]) for id_, (row, columns) in kept.items() if columns["parameters"] != row["parameters"]}
+
+
+def _change(row: Row, wanted: Mapping[str, Any], source: str, seal: Seal) -> Change | None:
     mine = {"enabled", *row["overridden"]} if source == "code" else set()
-    kept = {name: row[name] if name in mine else value for name, value in wanted.items()}
+    kept = seal({name: row[name] if name in mine else value for name, value in wanted.items()}, row)
     differing = {name for name, value in kept.items() if row[name] != value}
     if not differing:
         return None

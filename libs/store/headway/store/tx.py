@@ -11,6 +11,7 @@ from asyncpg.pool import PoolConnectionProxy
 from asyncpg.transaction import Transaction
 
 from headway.core.errors import Unavailable
+from headway.core.secret import Vault
 from headway.store.faults import Contested, retrying, translated
 from headway.store.lending import Lending
 from headway.store.reckoning import Reckoning
@@ -41,14 +42,15 @@ HOT_SETTINGS: Final = {
 class Tx:
     """What every operation takes first: one connection and one now.
 
-    Operations never open transactions and never read a clock.  `now` is the database's instant at the start.
+    Operations never open transactions and never read a clock.  `now` is the database's instant at the start, `vault` what seals secrets.
     """
 
-    __slots__ = ("_now", "connection", "schema")
+    __slots__ = ("_now", "connection", "schema", "vault")
 
-    def __init__(self, connection: Connection, schema: str, now: datetime | None = None) -> None:
+    def __init__(self, connection: Connection, schema: str, now: datetime | None = None, vault: Vault | None = None) -> None:
         self.connection = connection
         self.schema = schema
+        self.vault = vault
         self._now = now
 
     @property
@@ -109,15 +111,28 @@ async def end_transaction(connection: Connection) -> None:
 class Database:
     """A pool of connections to one schema of one database."""
 
-    def __init__(self, pool: "asyncpg.Pool[Any]", schema: str) -> None:
+    def __init__(self, pool: "asyncpg.Pool[Any]", schema: str, vault: Vault | None = None) -> None:
         self.pool = pool
         self.schema = schema
+        self.vault = vault
         self.reckoning = Reckoning()
         self._lending = Lending(pool)
 
     @classmethod
-    async def open(cls, url: str, *, schema: str = DEFAULT_SCHEMA, size: int = 8, name: str = "headway", hot: bool = False) -> "Database":
-        """Connect, at least once.  `hot` is for whoever claims and settles.  Raises Unavailable when the server does not answer."""
+    async def open(
+        cls,
+        url: str,
+        *,
+        schema: str = DEFAULT_SCHEMA,
+        size: int = 8,
+        name: str = "headway",
+        hot: bool = False,
+        vault: Vault | None = None,
+    ) -> "Database":
+        """Connect, at least once.  `hot` is for whoever claims and settles, without a `vault` no secret can be written.
+
+        Raises Unavailable when the server does not answer.
+        """
         settings = {**SETTINGS, **(HOT_SETTINGS if hot else {}), "application_name": name}
         with translated():
             pool = await asyncpg.create_pool(
@@ -130,7 +145,7 @@ class Database:
                 command_timeout=60,
                 timeout=10,
             )
-        return cls(pool, schema)
+        return cls(pool, schema, vault)
 
     async def close(self) -> None:
         """Return every connection, at most five seconds late."""
@@ -146,7 +161,7 @@ class Database:
                 now = await connection.fetchval(f"SELECT {self.schema}.headway_now()")
             self.reckoning.note(now)
             try:
-                yield Tx(connection, self.schema, now)
+                yield Tx(connection, self.schema, now, self.vault)
             except BaseException:
                 await _roll_back(transaction)
                 raise
@@ -157,7 +172,7 @@ class Database:
     async def once(self) -> AsyncIterator[Tx]:
         """Give a connection for one statement that is its own transaction."""
         async with self._lending.borrow() as connection:
-            yield Tx(connection, self.schema)
+            yield Tx(connection, self.schema, vault=self.vault)
 
     async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run an operation in a transaction, again when it was contested (40P01, 40001).  Raises Unavailable."""

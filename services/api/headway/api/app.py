@@ -17,6 +17,7 @@ from headway.runtime.life import Life
 from headway.runtime.loops import Loop
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import ApiSettings
+from headway.runtime.vault import vault_of
 from headway.sdk.client import Client
 from headway.store.tx import Database
 from headway.store.version import check_current
@@ -75,7 +76,7 @@ def _answers(loop: Loop) -> tuple[bool, dict[str, Any]]:
 async def _database(settings: ApiSettings, stack: AsyncExitStack) -> Database:
     url, schema = settings.database_url.reveal(), settings.database_schema
     await check_current(url, schema)
-    database = await Database.open(url, schema=schema, size=8, name="headway api")
+    database = await Database.open(url, schema=schema, size=8, name="headway api", vault=vault_of(settings.secrets))
     stack.push_async_callback(database.close)
     return database
 

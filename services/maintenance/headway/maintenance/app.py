@@ -16,6 +16,7 @@ from headway.runtime.broker_watch import watch_broker
 from headway.runtime.life import Life
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import MaintenanceSettings
+from headway.runtime.vault import vault_of
 from headway.store.gates import Placed
 from headway.store.tx import Database
 from headway.store.version import check_current
@@ -66,7 +67,7 @@ async def _pass(ground: Ground, name: str) -> Mapping[str, int]:
 async def _database(settings: MaintenanceSettings, stack: AsyncExitStack) -> Database:
     url, schema = settings.database_url.reveal(), settings.database_schema
     await check_current(url, schema)
-    database = await Database.open(url, schema=schema, size=6, name="headway maintenance")
+    database = await Database.open(url, schema=schema, size=6, name="headway maintenance", vault=vault_of(settings.secrets))
     stack.push_async_callback(database.close)
     return database
 

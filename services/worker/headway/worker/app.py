@@ -8,6 +8,7 @@ from headway.broker.port import Broker
 from headway.runtime.life import Life
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import WorkerSettings
+from headway.runtime.vault import vault_of
 from headway.sdk.app import Headway
 from headway.sdk.loading import load_app
 from headway.store.tx import Database
@@ -30,7 +31,12 @@ async def run(
         if database is None:
             await check_current(settings.database_url.reveal(), settings.database_schema)
             database = await Database.open(
-                settings.database_url.reveal(), schema=settings.database_schema, size=6, name="headway worker", hot=True
+                settings.database_url.reveal(),
+                schema=settings.database_schema,
+                size=6,
+                name="headway worker",
+                hot=True,
+                vault=vault_of(settings.secrets),
             )
             stack.push_async_callback(database.close)
         if broker is None:

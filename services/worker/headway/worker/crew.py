@@ -11,7 +11,10 @@ from uuid import UUID
 
 import structlog
 
+from headway.core.hiding import hidden_in
 from headway.core.outcome import Cancelled, HandedBack, Outcome, Timeout
+from headway.core.secret import Vault
+from headway.runtime.logs import log_hiding
 from headway.runtime.loops import CLOCK
 from headway.runtime.tracing import span
 from headway.sdk.execute import execute
@@ -19,6 +22,7 @@ from headway.sdk.handler import Handler
 from headway.sdk.middleware import Middleware
 from headway.sdk.run import Link, Run
 from headway.store.claim import Claimed
+from headway.worker.opening import DiscreetLink, opening
 from headway.worker.outbox import Ended, Outbox
 
 log = structlog.get_logger(__name__)
@@ -53,6 +57,7 @@ class Tools(NamedTuple):
     middleware: Sequence[Middleware]
     threads: Executor
     link: Link
+    vault: Vault | None = None
     grace: float = 30.0
 
 
@@ -110,14 +115,12 @@ class Crew:
         return self.cancel(late, Why.TIMEOUT)
 
     async def _execute(self, execution: Execution) -> None:
-        claimed = execution.claimed
-        run = Run(claimed, self.tools.link)
+        given = opening(execution.claimed, self.tools.vault)
+        run = Run(given.claimed, DiscreetLink(self.tools.link, given.words) if given.words else self.tools.link)
         outcome: Outcome | None = None
         try:
-            with span("run.execute", parent=claimed.traceparent):
-                outcome = await execute(
-                    self.tools.handlers[claimed.handler], run, middleware=self.tools.middleware, threads=self.tools.threads
-                )
+            with span("run.execute", parent=given.claimed.traceparent), log_hiding(given.words):
+                outcome = given.refusal or hidden_in(await self._executed(run), given.words)
         except CancelledError:
             await self._outlast(execution, run)
             outcome = _after_cancel(execution, lingering=run.lingering is not None)
@@ -125,6 +128,10 @@ class Crew:
             self._ended(execution, outcome)
             if run.lingering is not None:
                 self._linger(execution, run.lingering)
+
+    async def _executed(self, run: Run) -> Outcome:
+        handler = self.tools.handlers[run.facts.handler]
+        return await execute(handler, run, middleware=self.tools.middleware, threads=self.tools.threads)
 
     async def _outlast(self, execution: Execution, run: Run) -> None:
         """A thread cannot be stopped: a run that is to be cancelled stays open until its thread has ended, for the grace at most."""

@@ -71,7 +71,7 @@ class Worker:
         )
         threads = ThreadPoolExecutor(knobs.threads, thread_name_prefix="handler")
         link = FencedLink(database, self._holder, self._announce)
-        self.crew = Crew(Tools(handlers, app.middlewares, threads, link, knobs.cancel_grace_seconds), self.outbox)
+        self.crew = Crew(Tools(handlers, app.middlewares, threads, link, database.vault, knobs.cancel_grace_seconds), self.outbox)
         self.intakes: list[Intake] = []
         self.stop: Callable[[str], None] = lambda reason: None
         self._wire()

@@ -8,6 +8,7 @@ from headway.broker.port import Broker
 from headway.runtime.life import Life
 from headway.runtime.process import serve as serve_process
 from headway.runtime.settings import WorkflowEngineSettings
+from headway.runtime.vault import vault_of
 from headway.store.tx import Database
 from headway.store.version import check_current
 from headway.workflow_engine.react import Engine
@@ -21,7 +22,7 @@ async def run(settings: WorkflowEngineSettings, life: Life, *, database: Databas
         if database is None:
             url, schema = settings.database_url.reveal(), settings.database_schema
             await check_current(url, schema)
-            database = await Database.open(url, schema=schema, size=4, name="headway workflow-engine")
+            database = await Database.open(url, schema=schema, size=4, name="headway workflow-engine", vault=vault_of(settings.secrets))
             stack.push_async_callback(database.close)
         if broker is None:
             broker = connect(settings.broker_url.reveal(), prefix=settings.broker_prefix)

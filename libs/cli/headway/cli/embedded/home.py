@@ -2,6 +2,7 @@
 
 <home>/postgres/   the server's data directory, the account's alone
 <home>/password    of the database role, 0600
+<home>/secret-key  of secret parameters, 0600
 <home>/port        where the server listens, kept so that links stay good
 <home>/starting    lock: one process starts or stops at a time
 <home>/holders     lock: who uses the server
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from headway.cli.embedded.account import Account
 from headway.core.errors import Invalid
+from headway.runtime.vault import new_key
 
 FOR_ROOT = Path("/var/lib/headway")
 FOR_USERS = Path(".headway")
@@ -85,6 +87,22 @@ class Home:
                 account.own(unfinished)
             unfinished.rename(path)
         return path.read_text()
+
+    @property
+    def key(self) -> Path:
+        return self.path / "secret-key"
+
+    def secret_key(self) -> str:
+        """The key of secret parameters, made at the first call: whoever makes it first made it for all."""
+        self.path.mkdir(0o700, parents=True, exist_ok=True)
+        unfinished = self.path / f"secret-key.{os.getpid()}"
+        if not self.key.exists():
+            with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(new_key())
+            with suppress(FileExistsError):
+                os.link(unfinished, self.key)
+            unfinished.unlink()
+        return self.key.read_text()
 
     def port(self) -> int:
         """A free port of the loopback: the one of the last start when nobody has taken it since."""

@@ -60,11 +60,14 @@ def url(
 
     Its memory broker is that process's own: what they ask for is found in the database."""
     from headway.cli.embedded.cluster import url_of_running
+    from headway.cli.embedded.home import Home
     from headway.cli.ground import home_of
     from headway.runtime.settings import UpSettings, load
 
     settings = load(UpSettings, home=data)
     found = {"HEADWAY_DATABASE_URL": url_of_running(home_of(settings)), "HEADWAY_BROKER_URL": settings.broker_url.reveal()}
+    if (key := Home(home_of(settings).absolute()).key).exists() and not settings.secrets.keys:
+        found["HEADWAY_SECRETS__KEYS_FILE"] = str(key)
     output = output_of(ctx)
     if output.json:
         output.document(found)

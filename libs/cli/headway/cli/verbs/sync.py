@@ -42,7 +42,7 @@ async def write(app: "Headway") -> list[dict[str, Any]]:
     async with connections() as found:
         url = found.database_url.reveal()
         await check_current(url, found.database_schema)
-        client = await Client.connect(created_by=ACTOR, database_url=url, broker_url=found.broker_url.reveal())
+        client = await Client.connect(created_by=ACTOR, database_url=url, broker_url=found.broker_url.reveal(), secrets=found.secrets)
         try:
             saved = await sync(client.database, app, ACTOR, announcer=client.announcer, strict_schedules=found.strict_schedules)
         finally:

@@ -1,5 +1,6 @@
 """The settings of every process: what can be set, where it is read from, what is wrong with it."""
 
+from headway.runtime.settings.groups import SecretsGroup
 from headway.runtime.settings.jobs import JobSettings, read_jobs
 from headway.runtime.settings.load import load
 from headway.runtime.settings.processes import (
@@ -26,6 +27,7 @@ __all__ = [
     "ProcessSettings",
     "SchedulerSettings",
     "Secret",
+    "SecretsGroup",
     "Settings",
     "UpSettings",
     "Url",

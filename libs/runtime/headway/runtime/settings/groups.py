@@ -1,14 +1,25 @@
 """The knobs of each service, as one group each: `HEADWAY_<GROUP>__<KNOB>`, or a table of the TOML file."""
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
 
-from headway.runtime.settings.units import Bytes, Days, Names, Port, Rows, Runs, Seconds, Threads
+from headway.runtime.settings.units import Bytes, Days, Names, Port, Rows, Runs, Seconds, Threads, Unit
+from headway.runtime.settings.urls import SecretKeys
 
 
 class Group(BaseModel):
     """What all groups share: they never change, and a wrong name is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class SecretsGroup(Group):
+    """Keeping the values of secret parameters."""
+
+    keys: Annotated[SecretKeys, Unit("base64 keys of 32 bytes, separated by commas")] = Field(
+        (), description="Keys of secret parameters: the first one seals, all of them open.  None: secrets are refused."
+    )
 
 
 class ApiGroup(Group):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from headway.runtime.settings.groups import ApiGroup, MaintenanceGroup, ReactionGroup, SchedulerGroup, WorkerGroup
+from headway.runtime.settings.groups import ApiGroup, MaintenanceGroup, ReactionGroup, SchedulerGroup, SecretsGroup, WorkerGroup
 from headway.runtime.settings.sources import Origin, read_toml
 from headway.runtime.settings.units import Fraction, Port, Seconds, Zone
 from headway.runtime.settings.urls import BrokerUrl, DatabaseUrl, HttpUrl, SecretText, Url
@@ -38,6 +38,7 @@ class Connections(Configured):
     broker_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{0,64}$")] = Field(
         "headway.", description="What the names of all exchanges and queues begin with."
     )
+    secrets: SecretsGroup = SecretsGroup()
     strict_schedules: bool = Field(
         False, description="Whether schedules declared in code are refused when neither they nor their job name an owner."
     )
@@ -122,6 +123,7 @@ class UpSettings(ProcessSettings):
     log_level: LogLevel = Field("warning", description="Least severe events that are logged beside what is said to people.")
     database_url: DatabaseUrl | None = Field(None, description="PostgreSQL to be used in the place of the embedded one.")
     broker_url: BrokerUrl = Field(Url.parse("memory://", ("memory",)), description="RabbitMQ to be used in the place of the memory broker.")
+    secrets: SecretsGroup = SecretsGroup()
     drain_seconds: Seconds = Field(3, description="How long work that is under way may take to end when the process is asked to stop.")
 
 

@@ -1,5 +1,6 @@
 """Settings that hold secrets: URLs with passwords, and keys.  Neither shows what it hides unless it is asked by `reveal`."""
 
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 MASK: Final = "***"
+KEY_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,6 +114,25 @@ def _secret(value: Any) -> Secret:
     return Secret(text)
 
 
+def key_bytes(text: str) -> bytes:
+    """Return a key of 32 bytes from its base64, in either alphabet.  Raises ValueError, which never quotes it."""
+    try:
+        found = b64decode(text.strip().translate(_ONE_ALPHABET), validate=True)
+    except ValueError:
+        found = b""
+    if len(found) != KEY_BYTES:
+        raise ValueError("must be keys of 32 bytes in base64, as `openssl rand -base64 32` makes them")
+    return found
+
+
+def _keys(value: Any) -> tuple[Secret, ...]:
+    parts = value if isinstance(value, list | tuple) else _text(value).replace(",", " ").split()
+    keys = tuple(_secret(part) for part in parts)
+    for key in keys:
+        key_bytes(key.reveal())
+    return keys
+
+
 def _text(value: Any) -> str:
     match value:
         case str():
@@ -124,9 +145,17 @@ def _text(value: Any) -> str:
             raise ValueError("must be a text")
 
 
+_ONE_ALPHABET: Final = str.maketrans("-_", "+/")
 _SHOWN: Final = (PlainSerializer(str), WithJsonSchema({"type": "string"}), SecretKnob())
 
 DatabaseUrl: TypeAlias = Annotated[Url, PlainValidator(_url("postgresql")), *_SHOWN]
 BrokerUrl: TypeAlias = Annotated[Url, PlainValidator(_url("amqp", "amqps", "memory")), *_SHOWN]
 SecretText: TypeAlias = Annotated[Secret, PlainValidator(_secret), *_SHOWN]
+SecretKeys: TypeAlias = Annotated[
+    tuple[Secret, ...],
+    PlainValidator(_keys),
+    PlainSerializer(lambda keys: [str(key) for key in keys]),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+    SecretKnob(),
+]
 HttpUrl: TypeAlias = Annotated[Url, PlainValidator(_url("http", "https")), PlainSerializer(str), WithJsonSchema({"type": "string"})]

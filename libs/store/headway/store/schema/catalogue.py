@@ -30,6 +30,7 @@ definition: Final = Table(
     words("over_limit", default="hold"),
     flag("gated", default=False),
     flag("tripped", default=False),
+    flag("secret", default=False),
     small("owes", default=0),
     span("start_by", null=True),
     number("retention_days", default=30),

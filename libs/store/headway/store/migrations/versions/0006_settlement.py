@@ -13,6 +13,7 @@ down_revision: Final = "0005"
 def upgrade() -> None:
     """Apply this step."""
     _columns()
+    _mark_secrets()
     _indexes()
     _trigger()
     _restriction()
@@ -25,6 +26,7 @@ def _columns() -> None:
     schema = context.config.attributes["schema"]
     for table, column in (
         ("definition", sa.Column("tripped", sa.Boolean(), server_default=sa.text("false"), nullable=False)),
+        ("definition", sa.Column("secret", sa.Boolean(), server_default=sa.text("false"), nullable=False)),
         ("definition", sa.Column("owes", sa.SmallInteger(), server_default=sa.text("0"), nullable=False)),
         ("definition", sa.Column("start_by", sa.Interval(), nullable=True)),
         ("run", sa.Column("depth", sa.SmallInteger(), server_default=sa.text("0"), nullable=False)),
@@ -35,6 +37,15 @@ def _columns() -> None:
         ("attempt", sa.Column("definition_id", sa.Uuid(), nullable=True)),
     ):
         op.add_column(table, column, schema=schema)
+
+
+def _mark_secrets() -> None:
+    """Have runs of definitions that were saved before ask which of their parameters are secret."""
+    schema = context.config.attributes["schema"]
+    op.execute(
+        f"UPDATE {schema}.definition SET secret = true"
+        """ WHERE parameter_spec @? '$.** ? (@.writeOnly == true || @.format == "password")'"""
+    )
 
 
 def _indexes() -> None:
