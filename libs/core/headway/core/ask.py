@@ -38,7 +38,8 @@ class Ask(NamedTuple):
     `priority` None takes the definition's.  `key` makes repetitions one run, for a day, or with `unique_while_open` for as long as
     that run is open.  `owes` has a bit for each kind of reaction that its end owes, and QUIET.  With a `cause` it is held until
     somebody frees it.  `depth` counts the triggers between it and the run that nobody triggered.  A `forced` one
-    passes restrictions.  `attempt` is the number of the last attempt before it, `sealed` the version of the definition by which its secrets were sealed.
+    passes restrictions.  `attempt` is the number of the last attempt before it, `sealed` the version of the definition by which its
+    secrets were sealed.
     """
 
     definition: str

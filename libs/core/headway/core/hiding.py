@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from headway.core.outcome import Outcome, SafeError
 from headway.core.safe import MASK
 
-T = TypeVar("T", Outcome, SafeError)
+T = TypeVar("T", bound=Outcome | SafeError)
 
 
 def hidden(value: Any, words: Sequence[str]) -> Any:

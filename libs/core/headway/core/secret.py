@@ -51,42 +51,53 @@ def lookalikes(values: Mapping[str, Any], path: str) -> list[Problem]:
     ]
 
 
+def refusals(
+    values: Mapping[str, Any], secrets: Secrets, vault: Vault | None, *, path: str, kept: Mapping[str, Any] | None = None
+) -> list[Problem]:
+    """Return a problem for each parameter that `sealed` cannot seal: one that is masked and stands nowhere, or that there is no key for."""
+    standing = _standing(kept)
+    bare = {name: value for name, value in values.items() if _is_bare(name, value, secrets) and not _is_kept(name, value, standing)}
+    return [
+        Problem(
+            f"{path}.{name}", "is masked: give the secret itself" if value == MASK else f"is secret, and there is no key: set {SETTING}"
+        )
+        for name, value in bare.items()
+        if value == MASK or vault is None
+    ]
+
+
 def sealed(
     values: Mapping[str, Any], secrets: Secrets, vault: Vault | None, *, path: str, kept: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return parameters with every secret one sealed, those that are sealed already as they are.
 
     A value that is the same as the one in `kept`, or that was masked when it was read, is that one, token and all.  Raises Invalid with
-    each that is masked and stands nowhere, or that there is no vault for.
+    everything that `refusals` finds.
     """
-    problems: list[Problem] = []
-    before = {name.casefold(): value for name, value in (kept or {}).items() if is_sealed(value)}
-    found = {name: _kept_or_sealed(name, value, secrets, vault, before) for name, value in values.items()}
-    for name, one in found.items():
-        if isinstance(one, _Refused):
-            problems.append(Problem(f"{path}.{name}", one.why))
-    demand(problems)
+    demand(refusals(values, secrets, vault, path=path, kept=kept))
+    standing = _standing(kept)
+    found = dict(values)
+    for name, value in values.items():
+        if _is_kept(name, value, standing):
+            found[name] = standing[name.casefold()]
+        elif vault is not None and _is_bare(name, value, secrets):
+            found[name] = _sealed(_text(value), standing.get(name.casefold()), vault)
     return found
 
 
-class _Refused:
-    """Stands for a value that cannot be kept."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
+def _standing(kept: Mapping[str, Any] | None) -> dict[str, Mapping[str, str]]:
+    return {name.casefold(): value for name, value in (kept or {}).items() if is_sealed(value)}
 
 
-def _kept_or_sealed(name: str, value: Any, secrets: Secrets, vault: Vault | None, before: Mapping[str, Any]) -> Any:
-    standing = before.get(name.casefold())
-    if value == MASK and standing is not None:
-        return standing
-    if is_sealed(value) or not secrets.covers(name):
-        return value
-    if value == MASK:
-        return _Refused("is masked: give the secret itself")
-    if vault is None:
-        return _Refused(f"is secret, and there is no key to keep it with: set {SETTING}")
-    text = _text(value)
+def _is_kept(name: str, value: Any, standing: Mapping[str, Any]) -> bool:
+    return value == MASK and name.casefold() in standing
+
+
+def _is_bare(name: str, value: Any, secrets: Secrets) -> bool:
+    return secrets.covers(name) and not is_sealed(value)
+
+
+def _sealed(text: str, standing: Mapping[str, str] | None, vault: Vault) -> Mapping[str, str]:
     return standing if standing is not None and _opens_to(standing, text, vault) else {SEAL: vault.seal(text)}
 
 

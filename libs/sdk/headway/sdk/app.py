@@ -122,6 +122,14 @@ class Headway:
         """Cancel a run: `cancelled` at once, `cancelling` when its handler was asked to stop, `final` when it had ended or never was."""
         return (await self._caller.cancel([run_id], reason))[run_id]
 
+    async def rerun(self, run_id: UUID, reason: str = "") -> Handle:
+        """Make a fresh run of what a finished run was given, secrets included.  Raises NotFound, Conflict, Unavailable."""
+        return await self._caller.again(run_id, reason, replay=False)
+
+    async def replay(self, run_id: UUID, reason: str = "") -> Handle:
+        """Make the one replay that a failed run may have, for the same slot, token and key.  Raises NotFound, Conflict, Unavailable."""
+        return await self._caller.again(run_id, reason, replay=True)
+
     @asynccontextmanager
     async def transaction(self, connection: Any) -> AsyncIterator[Any]:
         """Open a transaction on the caller's connection for `tx=`; it commits when the block ends, and then workers are told."""

@@ -49,6 +49,9 @@ class Platform(Protocol):
     async def wait(self, run_id: UUID, within: float | None) -> Mapping[str, Any]:
         """Return the row of a run once it is final."""
 
+    async def again(self, run_id: UUID, *, actor: str, reason: str, replay: bool) -> Made:
+        """Rerun or replay a run."""
+
     async def close(self) -> None:
         """Publish what waits and close."""
 
@@ -112,6 +115,11 @@ class Caller:
     async def cancel(self, ids: Sequence[UUID], reason: str) -> Mapping[UUID, str]:
         """Cancel runs and say what became of each."""
         return await (await self.platform()).cancel(ids, actor=self.name, reason=reason)
+
+    async def again(self, run_id: UUID, reason: str, *, replay: bool) -> Handle:
+        """Rerun or replay a run."""
+        made = await (await self.platform()).again(run_id, actor=self.name, reason=reason, replay=replay)
+        return Handle(made.id, made.existing, self)
 
     def enqueue_sync(self, make: Callable[[], Ask]) -> Handle:
         """Accept the run that `make` asks for, from code that is no coroutine."""

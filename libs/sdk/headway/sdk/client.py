@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import Event, Task
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,6 +21,7 @@ from headway.messages import RunCancel
 from headway.runtime.loops import CLOCK
 from headway.runtime.metrics import RUN_ENQUEUED
 from headway.runtime.settings import Connections, SecretsGroup, load
+from headway.runtime.tracing import current_traceparent
 from headway.runtime.vault import vault_of
 from headway.sdk.gathering import Gathering
 from headway.store import runs
@@ -28,6 +29,8 @@ from headway.store.accept import Answer, accept
 from headway.store.caller import all_or_none, begun, callers_tx
 from headway.store.cancel import CancelDone, cancel
 from headway.store.enqueue import Accepted, create_alone
+from headway.store.replay import replay
+from headway.store.rerun import Again, rerun
 from headway.store.tx import Database, Row, Tx
 
 KEYS_TOGETHER: Final = timedelta(milliseconds=100)
@@ -145,6 +148,25 @@ class Client:
             self.announcer.put([hints.letter(RunCancel(runs=tuple(done.wished)), at=at)])
         said = dict.fromkeys(ids, "final") | dict.fromkeys(done.wished, "cancelling")
         return said | {run.id: "cancelled" for run in done.ended}
+
+    async def rerun(self, wanted: Again) -> Accepted:
+        """Make a fresh run of what a finished run was given.  Raises NotFound, Conflict, Unavailable."""
+        return await self._once_more(rerun, wanted)
+
+    async def replay(self, wanted: Again) -> Accepted:
+        """Make the one replay that a failed run may have.  Raises NotFound, Conflict (`not_failed`, `replayed_already`), Unavailable."""
+        return await self._once_more(replay, wanted)
+
+    async def again(self, run_id: UUID, *, actor: str, reason: str, replay: bool) -> Accepted:
+        """Rerun or replay a run, whosever it is."""
+        wanted = Again(run_id, actor, reason, tenant=None)
+        return await (self.replay(wanted) if replay else self.rerun(wanted))
+
+    async def _once_more(self, make: Callable[[Tx, Again], Awaitable[Accepted]], wanted: Again) -> Accepted:
+        traced = wanted._replace(traceparent=current_traceparent())
+        accepted = await self.database.transact(lambda tx: make(tx, traced))
+        self._accepted([accepted])
+        return accepted
 
     async def wait(self, run_id: UUID, within: float | None = None) -> Row:
         """Return the row of a run once it is final.  Raises NotFound, and TimeoutError when it is not final in `within` seconds."""

@@ -33,12 +33,33 @@ async def accept(tx: Tx, asks: Sequence[Ask], *, wait: timedelta = keys.WAIT, ad
         answers = await create(tx, asks, ids=ids)
     else:
         answers = await _create_keyed(tx, ids, asks, wait)
-    if admit and any(isinstance(one, Accepted) and one.gated and not one.existing for one in answers):
-        answers = await _admit(tx, asks, answers)
+    if admit:
+        answers = await admitted(tx, asks, answers)
     for ask, one in zip(asks, answers, strict=True):
         if ask.forced and isinstance(one, Accepted) and not one.existing:
             await audit.write(tx, audit.Entry(ask.created_by, "run.forced", f"run:{one.id}", ask.tenant))
     return answers
+
+
+async def admitted(tx: Tx, asks: Sequence[Ask], answers: list[Answer]) -> list[Answer]:
+    """Let what was created in as far as its definitions' limits allow; a run that a limit refuses is withdrawn, its answer a Conflict."""
+    if any(isinstance(one, Accepted) and one.gated and not one.existing for one in answers):
+        return await _admit(tx, asks, answers)
+    return answers
+
+
+async def found_by(tx: Tx, claim: keys.Claim) -> Accepted | None:
+    """Bind a key to a run that is to be made, or return the run that the same request made before.
+
+    Raises Conflict for a key of another request, KeyContested.
+    """
+    owner = (await keys.take(tx, [claim]))[claim.run]
+    if owner == claim.run:
+        return None
+    answer = _answer(claim.run, owner, await _standing(tx, [owner] if isinstance(owner, UUID) else []))
+    if isinstance(answer, HeadwayError):
+        raise answer
+    return answer
 
 
 def request_hashes(ask: Ask, secrets: Secrets = NONE, vault: Vault | None = None) -> list[bytes]:

@@ -13,6 +13,8 @@ from headway.core.ask import LARGEST_INPUT, Ask
 from headway.core.errors import Conflict, Invalid, Problem
 from headway.core.parameters import merged
 from headway.core.reading import demand
+from headway.core.secret import Vault, lookalikes, refusals, sealed
+from headway.core.secret_names import secrets_in
 from headway.runtime.tracing import current_traceparent
 from headway.store import definitions
 from headway.store.tx import Database, Row
@@ -77,8 +79,9 @@ async def prepare(database: Database, wanted: Sequence[RunItem], caller: Caller,
     """
     async with database.once() as tx:
         known = {name: await definitions.brief(tx, name, caller.tenant) for name in {one.definition for one in wanted}}
-    demand([problem for one, path in zip(wanted, paths, strict=True) for problem in _problems(one, known[one.definition], path)])
-    return [_prepared(one, caller, known) for one in wanted]
+    vault = database.vault
+    demand([problem for one, path in zip(wanted, paths, strict=True) for problem in _problems(one, known[one.definition], path, vault)])
+    return [_prepared(one, caller, known, vault) for one in wanted]
 
 
 def with_headers(wanted: RunRequest, key: str | None, correlation: str | None) -> RunRequest:
@@ -88,20 +91,22 @@ def with_headers(wanted: RunRequest, key: str | None, correlation: str | None) -
     return wanted.model_copy(update={"key": key or wanted.key, "correlation": wanted.correlation or correlation})
 
 
-def _problems(wanted: RunItem, definition: Row | None, path: str) -> list[Problem]:
+def _problems(wanted: RunItem, definition: Row | None, path: str, vault: Vault | None) -> list[Problem]:
     if definition is None:
         return [Problem(f"{path}definition", f"there is no definition {wanted.definition!r}")]
     if wanted.payload is not None:
         return []
-    return problems_of(merged(definition["parameters"], wanted.params), definition["parameter_spec"], f"{path}params")
+    given, spec, path = wanted.params or {}, definition["parameter_spec"], f"{path}params"
+    unfit = lookalikes(given, path) + refusals(given, secrets_in(spec), vault, path=path)
+    return unfit + problems_of(merged(definition["parameters"], given), spec, path)
 
 
-def _prepared(wanted: RunItem, caller: Caller, known: Mapping[str, Row | None]) -> Prepared:
+def _prepared(wanted: RunItem, caller: Caller, known: Mapping[str, Row | None], vault: Vault | None) -> Prepared:
     definition = known[wanted.definition]
     assert definition is not None, "one that is not known is a problem"
     if not definition["enabled"]:
         raise Conflict(f"definition: {wanted.definition!r} is disabled", code="definition_disabled")
-    params = merged(definition["parameters"], wanted.params)
+    params = sealed(merged(definition["parameters"], wanted.params), secrets_in(definition["parameter_spec"]), vault, path="params")
     ask = Ask(
         wanted.definition,
         tenant=caller.tenant,
@@ -115,5 +120,6 @@ def _prepared(wanted: RunItem, caller: Caller, known: Mapping[str, Row | None]) 
         forced=wanted.force,
         created_by=caller.actor,
         traceparent=current_traceparent(),
+        sealed=definition["version"],
     )
     return Prepared(ask, definition)

@@ -13,6 +13,7 @@ from headway.core.durations import format_duration
 from headway.core.errors import Invalid, Problem
 from headway.core.parameters import merged
 from headway.core.reading import demand
+from headway.core.secret import masked
 from headway.store.tx import Row
 
 PLAIN: Final = (
@@ -68,8 +69,9 @@ ONE_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def document_of(row: Row, schedules: Sequence[Row]) -> dict[str, Any]:
-    """Return the document that would make a definition what its rows say."""
+    """Return the document that would make a definition what its rows say; secrets are masked, and saved again they stay what they are."""
     return {name: row[name] for name in PLAIN} | {
+        "parameters": masked(row["parameters"]),
         "timeout": span_text(row["timeout"]),
         "retry_horizon": span_text(row["retry_horizon"]),
         "start_by": span_text(row["start_by"]),
@@ -86,7 +88,7 @@ def schedule_document_of(row: Row) -> dict[str, Any]:
     plain = (
         {name: row[name] for name in SCHEDULE_PLAIN}
         | {name: span_text(row[name]) for name in SCHEDULE_SPANS}
-        | {"payload": (row["payload"] or b"").decode()}
+        | {"payload": (row["payload"] or b"").decode(), "parameters": masked(row["parameters"])}
     )
     chosen = _calendars(row)
     if row["calendars"] is None or (chosen["calendar"] and not chosen["calendars"]):

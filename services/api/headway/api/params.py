@@ -12,6 +12,9 @@ from referencing.exceptions import Unresolvable
 from headway.api.inputs import value_problems
 from headway.core.ask import LARGEST_INPUT
 from headway.core.errors import Problem
+from headway.core.safe import MASK
+from headway.core.secret import is_sealed
+from headway.core.secret_names import Secrets, secrets_in
 
 _NOTHING_FETCHED: Final[Registry[Any]] = Registry()
 
@@ -37,11 +40,27 @@ def spec_problems(spec: Mapping[str, Any] | None, path: str) -> list[Problem]:
 
 def _against(values: Mapping[str, Any], spec: Mapping[str, Any], path: str) -> Iterator[Problem]:
     validator = Draft202012Validator(spec, registry=_NOTHING_FETCHED, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    secrets = secrets_in(spec)
+    # What is sealed was held to its specification when it was; what is masked stands for it.
+    unread = {name for name, value in values.items() if is_sealed(value) or (value == MASK and secrets.covers(name))}
     try:
         for error in validator.iter_errors(values):
-            yield from _described(error, path)
+            name = error.absolute_path[0] if error.absolute_path else None
+            if name not in unread:
+                yield from _discreet(error, path, secrets) if secrets else _described(error, path)
     except (Unresolvable, RecursionError) as error:
         yield Problem("parameter_spec", f"cannot be followed: {error}")
+
+
+def _discreet(error: ValidationError, path: str, secrets: Secrets) -> Iterator[Problem]:
+    """Name the field without quoting a secret, as the schema's own messages do."""
+    name = error.absolute_path[0] if error.absolute_path else None
+    if isinstance(name, str) and secrets.covers(name):
+        yield Problem(f"{path}.{name}", f"does not fit its specification: {error.validator}")
+    elif name is None and error.validator not in ("required", "additionalProperties", "type"):
+        yield Problem(path, f"do not fit their specification: {error.validator}")
+    else:
+        yield from _described(error, path)
 
 
 def _described(error: ValidationError, path: str) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ from headway.broker.announcer import Announcer
 from headway.core.ask import Ask
 from headway.runtime.health import Health
 from headway.store.enqueue import Accepted
+from headway.store.rerun import Again
 from headway.store.tx import Database
 
 ANYBODY: Final = "api"
@@ -29,6 +30,12 @@ class Runs(Protocol):
 
     async def check(self, asks: Sequence[Ask]) -> None:
         """Return when all of these runs would be accepted; raise what `enqueue_many` would raise."""
+
+    async def rerun(self, wanted: Again) -> Accepted:
+        """Make a fresh run of what a finished run was given.  Raises NotFound, Conflict or Unavailable."""
+
+    async def replay(self, wanted: Again) -> Accepted:
+        """Make the one replay that a failed run may have.  Raises NotFound, Conflict or Unavailable."""
 
     async def cancel(self, ids: Sequence[UUID], *, actor: str, reason: str) -> Mapping[UUID, str]:
         """Cancel what does not run, ask for the end of what does, and say of each whether it is cancelled, cancelling or final."""

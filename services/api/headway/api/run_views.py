@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from headway.core.ask import Origin
 from headway.core.outcome import AttemptOutcome, RunOutcome
 from headway.core.run import Cause, State
+from headway.core.secret import masked
 from headway.store.enqueue import Accepted
 from headway.store.tx import Row
 
@@ -96,6 +97,8 @@ class Run(BaseModel):
     session: UUID | None
     cancel_requested_at: datetime | None
     cancel_by: str | None
+    rerun_of: UUID | None
+    replay_of: UUID | None
     replayed_by: UUID | None
     progress: Progress | None = None
 
@@ -108,6 +111,8 @@ class Run(BaseModel):
             "cause": Cause(row["cause"]).name.lower() if row["cause"] else None,
             "outcome": RunOutcome(row["outcome"]).name.lower() if row["outcome"] is not None else None,
             "origin": Origin(row["origin"]).name.lower(),
+            "rerun_of": row["parent"] if row["origin"] == Origin.RERUN else None,
+            "replay_of": row["parent"] if row["origin"] == Origin.REPLAY else None,
             "progress": None if progress is None else {name: progress[name] for name in Progress.model_fields},
         }
         return cls.model_validate({name: named[name] if name in named else row[name] for name in cls.model_fields})
@@ -121,7 +126,7 @@ class RunPage(BaseModel):
 
 
 class RunContent(BaseModel):
-    """What a run was given and what it made."""
+    """What a run was given and what it made; secret parameters are three stars."""
 
     id: UUID
     params: Any = None
@@ -133,7 +138,7 @@ class RunContent(BaseModel):
         """Show the content of a run; a payload that is no text shows replacement characters."""
         return cls(
             id=row["id"],
-            params=_value(params),
+            params=_shown(params),
             payload=None if payload is None else payload.decode(errors="replace"),
             result=_value(row["result"]),
         )
@@ -176,6 +181,11 @@ def _display(row: Row) -> str:
     if state is State.RUNNING and row["cancel_requested_at"] is not None:
         return "cancelling"
     return state_name(state)
+
+
+def _shown(params: str | None) -> Any:
+    values = _value(params)
+    return masked(values) if isinstance(values, dict) else values
 
 
 def _value(text: str | None) -> Any:

@@ -1,11 +1,11 @@
 """Runs: asked for, read, cancelled."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Query, Response
+from fastapi import APIRouter, Body, Depends, Query, Response
 
 from headway.api.asking import BulkRequest, Prepared, RunRequest, prepare, with_headers
 from headway.api.edge import Route
@@ -16,9 +16,12 @@ from headway.api.run_views import Attempt, Run, RunAccepted, RunContent, RunPage
 from headway.core.errors import Conflict, Invalid, NotFound, Problem
 from headway.core.run import FINAL, State
 from headway.store import attempts, audit, progress, runs
+from headway.store.enqueue import Accepted
+from headway.store.rerun import Again
 from headway.store.tx import Row, Tx
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=Route)
+KNOWN_KEY: Final[dict[int | str, dict[str, Any]]] = {200: {"model": RunAccepted, "description": "The run of a known key"}}
 
 
 class RunQuery(Page):
@@ -33,10 +36,36 @@ class RunQuery(Page):
     until: Instant | None = None
 
 
-class CancelRequest(Asked):
-    """Why a run is cancelled."""
+class Why(Asked):
+    """Why something is done with a run."""
 
     reason: Annotated[Text, Body(max_length=256)] = ""
+
+
+class DeskOf:
+    """One request to run something again: what it may use, who asks, and how it is answered."""
+
+    def __init__(self, here: Here, who: Who, response: Response) -> None:
+        self.runs = here.runs
+        self.who = who
+        self.response = response
+        self._database = here.database
+
+    async def again(self, make: Callable[[Again], Awaitable[Accepted]], run_id: UUID, why: Why | None, key: str | None) -> RunAccepted:
+        """Make the run, and answer with it: 201, or 200 when this key made it before."""
+        accepted = await make(Again(run_id, self.who.actor, why.reason if why else "", self.who.tenant, key))
+        async with self._database.once() as tx:
+            row = await _found(tx, run_id, self.who)
+        self.response.headers["Location"] = f"/v1/runs/{accepted.id}"
+        self.response.status_code = 200 if accepted.existing else 201
+        return RunAccepted.of(accepted, row["definition"])
+
+
+async def _desk(here: Here, who: Who, response: Response) -> DeskOf:
+    return DeskOf(here, who, response)
+
+
+Desk = Annotated[DeskOf, Depends(_desk)]
 
 
 @router.post("", status_code=201, responses={200: {"model": RunAccepted, "description": "The run of a known key, or a dry run"}})
@@ -123,7 +152,7 @@ async def read_history(run_id: UUID, here: Here, who: Who) -> list[Event]:
 
 
 @router.post("/{run_id}:cancel")
-async def cancel_run(run_id: UUID, here: Here, who: Who, wanted: CancelRequest | None = None) -> Run:
+async def cancel_run(run_id: UUID, here: Here, who: Who, wanted: Why | None = None) -> Run:
     """Cancel a run: at once if it does not run, by a wish to its worker if it does.  One that is cancelled stays so."""
     reason = wanted.reason if wanted else ""
     if await _is_open(here, who, run_id):
@@ -131,6 +160,18 @@ async def cancel_run(run_id: UUID, here: Here, who: Who, wanted: CancelRequest |
         async with here.database.once() as tx:
             await audit.write(tx, audit.Entry(who.actor, "run.cancel", f"run:{run_id}", who.tenant, reason, new=done[run_id]))
     return await _shown(here, who, run_id)
+
+
+@router.post("/{run_id}:rerun", status_code=201, responses=KNOWN_KEY)
+async def rerun_run(run_id: UUID, desk: Desk, wanted: Why | None = None, idempotency_key: IdempotencyKey = None) -> RunAccepted:
+    """Make a fresh run of what a finished run was given, secrets included: without its slot and key, as often as it is asked for."""
+    return await desk.again(desk.runs.rerun, run_id, wanted, idempotency_key)
+
+
+@router.post("/{run_id}:replay", status_code=201, responses=KNOWN_KEY)
+async def replay_run(run_id: UUID, desk: Desk, wanted: Why | None = None, idempotency_key: IdempotencyKey = None) -> RunAccepted:
+    """Run a failed run once more, once, in its place: for the same slot, token and key."""
+    return await desk.again(desk.runs.replay, run_id, wanted, idempotency_key)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`headway runs`: read and cancel runs."""
+"""`headway runs`: read runs, cancel them, run them again."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
@@ -25,6 +25,9 @@ FIELDS: Final = (
     "priority",
     "handler",
     "origin",
+    "rerun_of",
+    "replay_of",
+    "replayed_by",
     "slot_at",
     "created_at",
     "created_by",
@@ -40,9 +43,12 @@ FIELDS: Final = (
 ATTEMPT_COLUMNS: Final = ("attempt", "outcome", "started_at", "ended_at", "session", "reason")
 EVENT_COLUMNS: Final = ("at", "state", "by", "why")
 
-app = verbs("Read and cancel runs.", "headway runs list --state failed --since 1d", "headway runs show RUN")
+app = verbs("Read runs, cancel them, run them again.", "headway runs list --state failed --since 1d", "headway runs show RUN")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
+
+
+Reason = Annotated[str, typer.Option(help="Why; it is kept.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def show(ctx: typer.Context, run: Run) -> None:
 
 
 @app.command(epilog=example("headway runs cancel RUN --reason 'wrong customer'"))
-def cancel(ctx: typer.Context, run: Run, reason: Annotated[str, typer.Option(help="Why; kept with the run.")] = "") -> None:
+def cancel(ctx: typer.Context, run: Run, reason: Reason = "") -> None:
     """Cancel a run: at once if it waits, by a wish to its worker if it runs."""
     from headway.cli.client import api_of, path_of_id
 
@@ -109,6 +115,29 @@ def cancel(ctx: typer.Context, run: Run, reason: Annotated[str, typer.Option(hel
         output.document(document)
     else:
         output.say(f"{run} {document['display']}")
+
+
+@app.command(epilog=example("headway runs rerun RUN --reason 'the customer asked for it again'"))
+def rerun(ctx: typer.Context, run: Run, reason: Reason = "") -> None:
+    """Make a fresh run of what a finished run was given, as often as you like."""
+    _again(output_of(ctx), run, "rerun", reason)
+
+
+@app.command(epilog=example("headway runs replay RUN --reason 'the bank is back'"))
+def replay(ctx: typer.Context, run: Run, reason: Reason = "") -> None:
+    """Run a failed run once more, once, in its place: for the same slot, idempotency token and key."""
+    _again(output_of(ctx), run, "replay", reason)
+
+
+def _again(output: Output, run: str, verb: str, reason: str) -> None:
+    from headway.cli.client import api_of, path_of_id
+    from headway.cli.verbs.run import told
+
+    accepted = api_of(output).post(path_of_id("runs", run, f":{verb}"), {"reason": reason})
+    if output.json:
+        output.document(accepted)
+    else:
+        output.say(told(accepted))
 
 
 def write(output: Output, run: dict[str, Any]) -> None:

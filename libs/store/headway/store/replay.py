@@ -1,0 +1,53 @@
+"""Replay: a failed run once more, once, in its place: the same slot, idempotency token and key, and its attempts go on from there."""
+
+from typing import Final
+
+from sqlalchemy import Uuid, update
+
+from headway.core.ask import Origin
+from headway.core.errors import Conflict
+from headway.core.ids import make_id
+from headway.core.run import State
+from headway.store.enqueue import Accepted
+from headway.store.rerun import Again, ask_again, made_before, make, original
+from headway.store.schema import idempotency_key, run_done
+from headway.store.statement import const, param, statement
+from headway.store.tx import Row, Tx
+
+# Of two replays at once the second waits here for the first, and then finds the mark.
+MARK: Final = statement(
+    "replay_mark",
+    update(run_done)
+    .where(run_done.c.id == param("original", Uuid), run_done.c.state == const(State.FAILED), run_done.c.replayed_by.is_(None))
+    .values(replayed_by=param("run", Uuid)),
+)
+MOVE_KEYS: Final = statement(
+    "replay_move_keys",
+    update(idempotency_key).where(idempotency_key.c.run == param("original", Uuid)).values(run=param("run", Uuid)),
+)
+
+
+async def replay(tx: Tx, wanted: Again) -> Accepted:
+    """Make the one replay that a failed run may have.
+
+    Raises NotFound for a run or a definition that there is not, Conflict (`not_failed`, `replayed_already`, disabled, over its limit, key
+    used otherwise).
+    """
+    row = await original(tx, wanted)
+    id_ = make_id(tx.now)
+    if before := await made_before(tx, wanted, row, id_, "replay"):
+        return before
+    if not await tx.execute(MARK, original=row["id"], run=id_):
+        raise _refusal(await original(tx, wanted))
+    ask = (await ask_again(tx, row, wanted, Origin.REPLAY))._replace(
+        schedule=row["schedule"], slot_at=row["slot_at"], token=row["token"] or row["id"], key=row["key"], attempt=row["attempt"]
+    )
+    await tx.execute(MOVE_KEYS, original=row["id"], run=id_)
+    return await make(tx, ask, id_, wanted)
+
+
+def _refusal(row: Row) -> Conflict:
+    state = State(row["state"])
+    if state is not State.FAILED:
+        return Conflict(f"run: it is {state.name.lower()}, and only a failed run is replayed; rerun makes a fresh one", code="not_failed")
+    return Conflict(f"run: it was replayed already, as {row['replayed_by']}", code="replayed_already")
