@@ -75,6 +75,7 @@ async def ask_again(tx: Tx, row: Row, wanted: Again, origin: Origin) -> Ask:
         created_by=wanted.actor,
         origin=origin,
         parent=row["id"],
+        depth=row["depth"],
         traceparent=wanted.traceparent,
     )
 
