@@ -83,7 +83,14 @@ def outcome_from(document: Mapping[str, Any]) -> Outcome:
 
 def line(**message: Any) -> bytes:
     """Return a message as the line that carries it."""
-    return orjson.dumps(message) + b"\n"
+    return orjson.dumps(message, default=_plain) + b"\n"
+
+
+def _plain(value: object) -> str:
+    """The driver has a UUID of its own kind."""
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} does not travel between a worker and its handler's process")
 
 
 def _seconds(value: float) -> timedelta:
