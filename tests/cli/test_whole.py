@@ -1,17 +1,21 @@
 """What `headway up` decides before it starts anything, and what it says."""
 
 import socket
+import stat
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from headway.cli import sample, welcome
+from headway.cli.ground import secrets_of
 from headway.cli.installed import SERVICES, service
 from headway.cli.whole import IN_MEMORY, Parts, plan, require_free
 from headway.core.errors import Invalid
 from headway.core.run import State
-from headway.runtime.settings import UpSettings, Url, load
+from headway.runtime.settings import SecretsGroup, UpSettings, Url, load
 from headway.runtime.settings.groups import ApiGroup
+from headway.runtime.vault import new_key
 
 SAMPLE = Parts("headway.cli.sample:app", sample.app, {name: service(name) for name in SERVICES})
 RABBIT = Url.parse("amqp://guest:secret@localhost/", ("amqp",))
@@ -41,6 +45,25 @@ def test_every_service_drains_in_time(free_port: int) -> None:
     """What drains has the embedded platform's own, short time: ctrl-C ends all within 5 s."""
     made = plan(load(UpSettings), SAMPLE, free_port)
     assert {settings.drain_seconds for settings in made.services.values()} == {3}
+
+
+def test_secrets_have_a_key_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TPL-07: without configured keys `up` makes one, in its folder and for the account alone, and finds it again; configured ones win."""
+    settings = load(UpSettings, home=tmp_path / "deep" / "home")
+    made = secrets_of(settings)
+    file = tmp_path / "deep" / "home" / "secret-key"
+    assert (stat.S_IMODE(file.stat().st_mode), [key.reveal() for key in made.keys]) == (0o600, [file.read_text()])
+    assert secrets_of(settings) == made
+    assert [one.name for one in file.parent.iterdir()] == ["secret-key"]
+    monkeypatch.setenv("HEADWAY_SECRETS__KEYS", key := new_key())
+    assert [one.reveal() for one in secrets_of(load(UpSettings, home=tmp_path)).keys] == [key]
+
+
+def test_every_service_gets_the_keys(free_port: int) -> None:
+    """TPL-07: whoever saves, fires and executes seals and opens with the same keys."""
+    keys = SecretsGroup.model_validate({"keys": new_key()})
+    made = plan(load(UpSettings), SAMPLE, free_port).at(Url.parse("postgresql://localhost/x", ("postgresql",)), keys)
+    assert {settings.secrets for settings in made.services.values()} == {keys}
 
 
 def test_a_taken_port_is_one_clear_error() -> None:

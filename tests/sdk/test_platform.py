@@ -3,9 +3,12 @@
 from datetime import datetime, timedelta
 
 import asyncpg
+import pytest
+from pydantic import SecretStr
 
-from headway.sdk import Headway, Retry, Run, cron
+from headway.sdk import Headway, PermanentError, Retry, Run, RunFailed, cron
 from headway.sdk.testing import Platform
+from tests.store.dump import CANARY, places_of
 
 
 async def test_an_application_runs_through_two_days(database_url: str) -> None:
@@ -46,6 +49,31 @@ async def test_an_application_runs_through_two_days(database_url: str) -> None:
     assert tried == [1, 2, 3]
     assert len(fired) == 2 and None not in fired
     assert children == ["late", "direct"]
+
+
+async def test_secrets_reach_their_handlers(database_url: str) -> None:
+    """TPL-07: a platform in a test has a key of its own: schedules, enqueues, children, reruns and replays are given the secret."""
+    app = Headway()
+    heard: list[str] = []
+
+    @app.job(schedule=cron("0 7 * * *", params={"word": CANARY}))
+    async def login(run: Run, word: SecretStr, child: bool = False) -> None:
+        heard.append(word.get_secret_value())
+        if child:
+            await run.enqueue(login, {"word": word})
+            raise PermanentError("no")
+
+    async with Platform(app, database_url=database_url) as platform:
+        failed = await app.enqueue("login", {"word": CANARY, "child": True})
+        with pytest.raises(RunFailed):
+            await failed.result(5)
+        for again in (app.rerun, app.replay):
+            with pytest.raises(RunFailed):
+                await (await again(failed.id, "once more")).result(5)
+        platform.advance("1d")
+        await platform.run_until_idle()
+        assert await places_of(platform.client.database, CANARY) == []
+    assert heard == [CANARY] * 7
 
 
 async def test_a_platform_leaves_nothing_behind(database_url: str) -> None:

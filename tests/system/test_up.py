@@ -39,6 +39,19 @@ async def parent() -> str:
 """
 
 
+SECRET_APP = """
+from headway.sdk import Headway, cron
+from pydantic import SecretStr
+
+app = Headway()
+
+
+@app.job(schedule=cron("0 7 1 1 *", params={"word": "hunter22"}))
+async def login(word: SecretStr) -> dict[str, object]:
+    return {"said": word.get_secret_value(), "length": len(word.get_secret_value())}
+"""
+
+
 class Up:
     """One `headway up`, what it printed, and the commands of somebody beside it."""
 
@@ -129,6 +142,31 @@ def test_the_sample_from_an_empty_folder(up: Start) -> None:
     assert second.beside("doctor").code == 0
     assert second.stop()[0] == 0
     assert not [line for line in first.printed + second.printed if "rror" in line or line.startswith("{")]
+
+
+def test_secrets_need_no_setting(up: Start, tmp_path: Path) -> None:
+    """TPL-07: `up` makes a key and keeps it for its account alone; a start later, and for programs beside it, it still opens."""
+    app = tmp_path / "secret_app.py"
+    app.write_text(SECRET_APP)
+    first = up(str(app))
+    first.until("Headway is up")
+    done = first.beside("run", "login", "-p", "word=hunter22", "--wait")
+    assert done == (0, json.dumps({"said": "***", "length": 8}, indent=2) + "\n", "")
+    [run] = json.loads(first.beside("runs", "list", "--output", "json").out)
+    assert "hunter22" not in first.beside("runs", "show", run["id"]).out
+    assert (first.home / "secret-key").stat().st_mode & 0o777 == 0o600
+    urls = json.loads(first.beside("db", "url", "--output", "json").out)
+    assert urls["HEADWAY_SECRETS__KEYS_FILE"] == str(first.home / "secret-key")
+    assert headway("sync", str(app), given=urls).out.strip().endswith("nothing changed")
+    first.stop()
+    second = up(str(app))
+    second.until("Headway is up")
+    again = second.beside("runs", "rerun", run["id"], "--output", "json")
+    second.until("first run: login succeeded")
+    assert json.loads(second.beside("runs", "show", json.loads(again.out)["id"], "--output", "json").out)["content"] == {
+        **json.loads(second.beside("runs", "show", run["id"], "--output", "json").out)["content"],
+        "id": json.loads(again.out)["id"],
+    }
 
 
 def test_data_survives_a_kill(up: Start) -> None:
