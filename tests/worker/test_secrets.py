@@ -13,6 +13,7 @@ import structlog
 from pydantic import SecretStr
 
 from headway.broker.connect import connect
+from headway.broker.port import Broker, Letter, Receipt
 from headway.core.ask import Ask
 from headway.core.definition import DefinitionDraft
 from headway.core.outcome import RunOutcome
@@ -70,13 +71,30 @@ def in_process(run: Run, word: SecretStr) -> str:
     raise ValueError(f"told {word.get_secret_value()}")
 
 
+class Overheard:
+    """A broker that remembers what is published."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.said: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.broker, name)
+
+    async def publish(self, letter: Letter) -> Receipt:
+        """Publish, and remember."""
+        self.said.append(letter.body)
+        return await self.broker.publish(letter)
+
+
 class Stage:
     """A worker, whoever asks it for runs, and everything that they say."""
 
-    def __init__(self, scene: Scene, client: Client, log: io.StringIO) -> None:
+    def __init__(self, scene: Scene, client: Client, log: io.StringIO, said: list[bytes]) -> None:
         self.scene = scene
         self.client = client
         self.log = log
+        self.said = said
 
     async def run(self, definition: str = "talk", **params: Any) -> Row:
         """Have something run to its end."""
@@ -84,9 +102,10 @@ class Stage:
         return await self.client.wait(accepted.id, 20)
 
     async def secret_is_kept(self) -> None:
-        """Nothing that is stored or logged tells the secret."""
+        """Nothing that is stored, logged or published tells the secret."""
         assert await places_of(self.scene.database, CANARY) == []
         assert "c4nary" not in self.log.getvalue()
+        assert self.said and b"c4nary" not in b"".join(self.said)
 
 
 KEY = new_key()
@@ -99,12 +118,13 @@ async def stage(scene: Scene, database_url: str) -> AsyncIterator[Stage]:
     log = io.StringIO()
     configure_logs("info", "json", log)
     scene.database.vault = vault = Keyring([Secret(KEY)])
-    broker = connect(f"memory://{UUID(int=id(log))}")
-    await broker.open()
+    node = connect(f"memory://{UUID(int=id(log))}")
+    await node.open()
+    broker: Any = Overheard(node)
     await sync(scene.database, app, actor="test")
     database = await Database.open(database_url, hot=True, vault=vault)
     async with working(database_url, database, broker), Client(scene.database, broker, created_by="test") as client:
-        yield Stage(scene, client, log)
+        yield Stage(scene, client, log, broker.said)
     await broker.close()
     await database.close()
     structlog.reset_defaults()

@@ -130,3 +130,10 @@ RELEASE: Final = statement(
     )
     .returning(run.c.id, run.c.state, *[run.c[name] for name in _MOVED]),
 )
+# What has ended stays as it ended; only who replayed it is added, once.  Of two replays at once the second waits here for the first.
+MARK_REPLAYED: Final = statement(
+    "replay_mark",
+    update(run_done)
+    .where(run_done.c.id == param("original", Uuid), run_done.c.state == const(State.FAILED), run_done.c.replayed_by.is_(None))
+    .values(replayed_by=param("run", Uuid)),
+)

@@ -9,18 +9,12 @@ from headway.core.errors import Conflict
 from headway.core.ids import make_id
 from headway.core.run import State
 from headway.store.enqueue import Accepted
+from headway.store.finish import MARK_REPLAYED
 from headway.store.rerun import Again, ask_again, made_before, make, original
-from headway.store.schema import idempotency_key, run_done
-from headway.store.statement import const, param, statement
+from headway.store.schema import idempotency_key
+from headway.store.statement import param, statement
 from headway.store.tx import Row, Tx
 
-# Of two replays at once the second waits here for the first, and then finds the mark.
-MARK: Final = statement(
-    "replay_mark",
-    update(run_done)
-    .where(run_done.c.id == param("original", Uuid), run_done.c.state == const(State.FAILED), run_done.c.replayed_by.is_(None))
-    .values(replayed_by=param("run", Uuid)),
-)
 MOVE_KEYS: Final = statement(
     "replay_move_keys",
     update(idempotency_key).where(idempotency_key.c.run == param("original", Uuid)).values(run=param("run", Uuid)),
@@ -37,7 +31,7 @@ async def replay(tx: Tx, wanted: Again) -> Accepted:
     id_ = make_id(tx.now)
     if before := await made_before(tx, wanted, row, id_, "replay"):
         return before
-    if not await tx.execute(MARK, original=row["id"], run=id_):
+    if not await tx.execute(MARK_REPLAYED, original=row["id"], run=id_):
         raise _refusal(await original(tx, wanted))
     ask = (await ask_again(tx, row, wanted, Origin.REPLAY))._replace(
         schedule=row["schedule"], slot_at=row["slot_at"], token=row["token"] or row["id"], key=row["key"], attempt=row["attempt"]

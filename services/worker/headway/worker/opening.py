@@ -12,6 +12,7 @@ from headway.core.outcome import Failure, SafeError
 from headway.core.secret import SEAL, SecretNotOpenable, Vault, is_sealed, opened, words_of
 from headway.sdk.run import Attempted, Link
 from headway.store.claim import Claimed
+from headway.store.sealing import values_of
 
 _SIGN: Final = f'"{SEAL}"'
 
@@ -44,7 +45,9 @@ def opening(claimed: Claimed, vault: Vault | None) -> Opening:
     """Open a run's secrets.  One that no key opens is refused for good: trying again would not help."""
     if claimed.params is None or _SIGN not in claimed.params:
         return Opening(claimed)
-    values = orjson.loads(claimed.params)
+    values = values_of(claimed.params)
+    if not any(map(is_sealed, values.values())):
+        return Opening(claimed)
     try:
         clear = opened(values, vault)
     except SecretNotOpenable as error:
