@@ -16,10 +16,11 @@
 -- $16 new_over_limit
 -- $17 new_gated
 -- $18 new_secret
--- $19 new_retention_days
--- $20 new_overlap
--- $21 new_watch
--- $22 new_calendars
--- $23 new_enabled
--- $24 definition
-UPDATE headway.definition SET description=$1::VARCHAR, owner=$2::VARCHAR, handler=$3::VARCHAR, queue=$4::VARCHAR, priority=$5::SMALLINT, timeout=$6::INTERVAL, attempts=$7::INTEGER, backoff=$8::JSONB, retry_horizon=$9::INTERVAL, parameters=$10::JSONB, parameter_spec=$11::JSONB, restartable=$12::BOOLEAN, allow_triggers=$13::BOOLEAN, max_concurrent_runs=$14::INTEGER, max_runs_per_hour=$15::INTEGER, over_limit=$16::VARCHAR, gated=$17::BOOLEAN, secret=$18::BOOLEAN, retention_days=$19::INTEGER, overlap=$20::VARCHAR, watch=$21::JSONB, calendars=$22::UUID[], enabled=$23::BOOLEAN, version=(headway.definition.version + 1), updated_at=headway.headway_now() WHERE headway.definition.id = $24::UUID RETURNING headway.definition.version
+-- $19 new_start_by
+-- $20 new_retention_days
+-- $21 new_overlap
+-- $22 new_watch
+-- $23 new_calendars
+-- $24 new_enabled
+-- $25 definition
+UPDATE headway.definition SET description=$1::VARCHAR, owner=$2::VARCHAR, handler=$3::VARCHAR, queue=$4::VARCHAR, priority=$5::SMALLINT, timeout=$6::INTERVAL, attempts=$7::INTEGER, backoff=$8::JSONB, retry_horizon=$9::INTERVAL, parameters=$10::JSONB, parameter_spec=$11::JSONB, restartable=$12::BOOLEAN, allow_triggers=$13::BOOLEAN, max_concurrent_runs=$14::INTEGER, max_runs_per_hour=$15::INTEGER, over_limit=$16::VARCHAR, gated=$17::BOOLEAN, secret=$18::BOOLEAN, start_by=$19::INTERVAL, retention_days=$20::INTEGER, overlap=$21::VARCHAR, watch=$22::JSONB, calendars=$23::UUID[], enabled=$24::BOOLEAN, version=(headway.definition.version + 1), updated_at=headway.headway_now() WHERE headway.definition.id = $25::UUID RETURNING headway.definition.version

@@ -19,10 +19,11 @@
 -- $19 new_over_limit
 -- $20 new_gated
 -- $21 new_secret
--- $22 new_retention_days
--- $23 new_overlap
--- $24 new_watch
--- $25 new_calendars
--- $26 new_enabled
--- $27 source
-INSERT INTO headway.definition (id, tenant, name, description, owner, handler, queue, priority, timeout, attempts, backoff, retry_horizon, parameters, parameter_spec, restartable, allow_triggers, max_concurrent_runs, max_runs_per_hour, over_limit, gated, secret, retention_days, overlap, watch, calendars, enabled, source, created_at, updated_at) VALUES ($1::UUID, $2::VARCHAR, $3::VARCHAR, $4::VARCHAR, $5::VARCHAR, $6::VARCHAR, $7::VARCHAR, $8::SMALLINT, $9::INTERVAL, $10::INTEGER, $11::JSONB, $12::INTERVAL, $13::JSONB, $14::JSONB, $15::BOOLEAN, $16::BOOLEAN, $17::INTEGER, $18::INTEGER, $19::VARCHAR, $20::BOOLEAN, $21::BOOLEAN, $22::INTEGER, $23::VARCHAR, $24::JSONB, $25::UUID[], $26::BOOLEAN, $27::VARCHAR, headway.headway_now(), headway.headway_now())
+-- $22 new_start_by
+-- $23 new_retention_days
+-- $24 new_overlap
+-- $25 new_watch
+-- $26 new_calendars
+-- $27 new_enabled
+-- $28 source
+INSERT INTO headway.definition (id, tenant, name, description, owner, handler, queue, priority, timeout, attempts, backoff, retry_horizon, parameters, parameter_spec, restartable, allow_triggers, max_concurrent_runs, max_runs_per_hour, over_limit, gated, secret, start_by, retention_days, overlap, watch, calendars, enabled, source, created_at, updated_at) VALUES ($1::UUID, $2::VARCHAR, $3::VARCHAR, $4::VARCHAR, $5::VARCHAR, $6::VARCHAR, $7::VARCHAR, $8::SMALLINT, $9::INTERVAL, $10::INTEGER, $11::JSONB, $12::INTERVAL, $13::JSONB, $14::JSONB, $15::BOOLEAN, $16::BOOLEAN, $17::INTEGER, $18::INTEGER, $19::VARCHAR, $20::BOOLEAN, $21::BOOLEAN, $22::INTERVAL, $23::INTEGER, $24::VARCHAR, $25::JSONB, $26::UUID[], $27::BOOLEAN, $28::VARCHAR, headway.headway_now(), headway.headway_now())
