@@ -97,15 +97,15 @@ class DefinitionDraft:
         """Whether its runs must ask before they are queued, restrictions aside."""
         return is_limited(self.max_concurrent_runs, self.max_runs_per_hour)
 
-
-def is_limited(max_concurrent_runs: int, max_runs_per_hour: int) -> bool:
-    """Whether a definition has a limit that its runs must ask for."""
-    return max_concurrent_runs > 0 or max_runs_per_hour > 0
-
     @property
     def secret(self) -> bool:
         """Whether some of its parameters are secret."""
         return bool(secrets_in(self.parameter_spec))
+
+
+def is_limited(max_concurrent_runs: int, max_runs_per_hour: int) -> bool:
+    """Whether a definition has a limit that its runs must ask for."""
+    return max_concurrent_runs > 0 or max_runs_per_hour > 0
 
 
 def backoff_document(backoff: Backoff) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from headway.core.ids import make_ids
 from headway.core.run import State
 from headway.store import watched
 from headway.store.schema import definition, run, run_input
-from headway.store.sealing import sealed_ask, sealings_of
+from headway.store.sealing import sealed_asks
 from headway.store.statement import INSTANT, array, const, given, now, param, statement
 from headway.store.tx import Row, Tx
 
@@ -204,15 +204,9 @@ async def _create_secret(tx: Tx, wanted: Mapping[UUID, Ask], max_run: timedelta)
     """Make the runs whose definitions have secret parameters; a specification that changes meanwhile is read again."""
     answers: dict[UUID, Accepted | HeadwayError] = {}
     for _ in range(READINGS):
-        left = {id_: ask for id_, ask in wanted.items() if id_ not in answers}
-        known = await sealings_of(tx, left.values())
-        asks: dict[UUID, Ask] = {}
-        for id_, ask in left.items():
-            if sealing := known.get((ask.owner, ask.definition)):
-                try:
-                    asks[id_] = sealed_ask(ask, sealing, tx.vault)
-                except Invalid as error:
-                    answers[id_] = error
+        sealed = await sealed_asks(tx, {id_: ask for id_, ask in wanted.items() if id_ not in answers})
+        answers |= {id_: one for id_, one in sealed.items() if isinstance(one, Invalid)}
+        asks = {id_: one for id_, one in sealed.items() if isinstance(one, Ask)}
         if not asks:
             break
         answers |= await _insert(tx, asks, max_run)

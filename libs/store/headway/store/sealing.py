@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 import orjson
 from sqlalchemy import Text, select
 
 from headway.core.ask import Ask
+from headway.core.errors import Invalid
 from headway.core.secret import Vault, marked, sealed
 from headway.core.secret_names import NONE, Secrets, secrets_in
 from headway.store.schema import definition
@@ -41,8 +43,21 @@ async def sealings_of(tx: Tx, asks: Iterable[Ask]) -> dict[tuple[str, str], Seal
     return {(row["tenant"], row["name"]): Sealing(row["version"], secrets_in(row["parameter_spec"])) for row in rows}
 
 
-def sealed_ask(ask: Ask, sealing: Sealing, vault: Vault | None) -> Ask:
-    """Return an ask with its secrets sealed.  Raises Invalid with each that cannot be."""
+async def sealed_asks(tx: Tx, asks: Mapping[UUID, Ask]) -> dict[UUID, Ask | Invalid]:
+    """Return the asks for definitions that have secret parameters, sealed, or what keeps one from being; others are left out."""
+    known = await sealings_of(tx, asks.values())
+    secret = {id_: (ask, known[ask.owner, ask.definition]) for id_, ask in asks.items() if (ask.owner, ask.definition) in known}
+    return {id_: _sealed_or_refused(ask, sealing, tx.vault) for id_, (ask, sealing) in secret.items()}
+
+
+def _sealed_or_refused(ask: Ask, sealing: Sealing, vault: Vault | None) -> Ask | Invalid:
+    try:
+        return _sealed(ask, sealing, vault)
+    except Invalid as error:
+        return error
+
+
+def _sealed(ask: Ask, sealing: Sealing, vault: Vault | None) -> Ask:
     values = values_of(ask.params)
     if not values:
         return ask._replace(sealed=sealing.version)

@@ -106,11 +106,12 @@ def _prepared(wanted: RunItem, caller: Caller, known: Mapping[str, Row | None], 
     assert definition is not None, "one that is not known is a problem"
     if not definition["enabled"]:
         raise Conflict(f"definition: {wanted.definition!r} is disabled", code="definition_disabled")
-    params = sealed(merged(definition["parameters"], wanted.params), secrets_in(definition["parameter_spec"]), vault, path="params")
+    params = None if wanted.payload is not None else merged(definition["parameters"], wanted.params)
+    kept = sealed(params or {}, secrets_in(definition["parameter_spec"]), vault, path="params")
     ask = Ask(
         wanted.definition,
         tenant=caller.tenant,
-        params=orjson.dumps(params).decode() if params and wanted.payload is None else None,
+        params=orjson.dumps(kept).decode() if kept else None,
         payload=None if wanted.payload is None else wanted.payload.encode(),
         at=wanted.at,
         delay=wanted.delay,
