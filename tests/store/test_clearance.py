@@ -23,12 +23,14 @@ from headway.store.tx import Row, Tx
 from tests.store.scene import Scene
 from tests.store.test_decide import decide, loaded
 
-EVERY = timedelta(seconds=5)
+EVERY = timedelta(hours=1)
 
 
 async def scheduled(scene: Scene, *names: str) -> None:
-    """Definitions with a schedule each, all of which fire every five seconds and allow many runs."""
-    draft = ScheduleDraft("default", parse_rule({"every": "5s", "anchor": "2026-01-01T00:00:00Z"}), overlap="allow", overlap_max=100)
+    """Definitions with a schedule each, all of which fire every hour from now on and allow many runs."""
+    async with scene.database.begin() as tx:
+        rule = parse_rule({"every": "1h", "anchor": tx.now.isoformat()})
+    draft = ScheduleDraft("default", rule, overlap="allow", overlap_max=100)
     for name in names:
         await scene.define(name, schedules=(draft,))
 
