@@ -1,8 +1,10 @@
 """Release what is due."""
 
 import asyncio
+import random
 from datetime import timedelta
 
+from headway.core.ask import Ask
 from headway.core.outcome import Snooze
 from headway.core.run import State
 from headway.store import due
@@ -26,6 +28,35 @@ async def test_a_delayed_run_is_queued_at_its_instant_and_never_before(scene: Sc
     released = await scene.database.transact(due.release)
     assert [(run.id, run.state, run.queue) for run in released.queued] == [(sooner, State.QUEUED, "default")]
     assert await scene.state(later) is State.SCHEDULED
+
+
+async def test_a_short_delay_does_not_wait_behind_a_long_one(scene: Scene) -> None:
+    """BB-054: what is due later never holds up what is due sooner, whichever was asked for first."""
+    await scene.define()
+    (long,) = await scene.enqueue(delay=60 * SECOND)
+    await scene.later(SECOND)
+    (short,) = await scene.enqueue(delay=5 * SECOND)
+    begun: dict[int, list[object]] = {}
+    for elapsed in (5, 7, 59, 61):
+        await scene.later((elapsed - max(begun, default=1)) * SECOND)
+        begun[elapsed] = [run.id for run in (await scene.database.transact(due.release)).queued]
+    assert begun == {5: [], 7: [short], 59: [], 61: [long]}
+
+
+async def test_ten_thousand_delays_of_all_lengths_are_kept(scene: Scene) -> None:
+    """BB-054: of 10,000 runs with delays of 1 to 120 s none is queued early, and 99 of 100 less than 2 s late."""
+    await scene.define()
+    chance = random.Random(54)  # noqa: S311  # the same delays in each run of the test
+    await scene.ask(*[Ask("job", delay=timedelta(seconds=chance.uniform(1, 120))) for _ in range(10_000)])
+    instants = {row["id"]: row["available_at"] for row in await scene.sql("SELECT id, available_at FROM headway.run")}
+    late: list[timedelta] = []
+    while len(late) < len(instants):
+        async with scene.database.begin() as tx:
+            late += [tx.now - instants[run.id] for run in (await due.release(tx)).queued]
+        await scene.later(SECOND / 2)
+    late.sort()
+    assert late[0] >= timedelta()
+    assert late[len(late) * 99 // 100] < 2 * SECOND
 
 
 async def test_nothing_scheduled_is_nothing_to_wait_for(scene: Scene) -> None:

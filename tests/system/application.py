@@ -50,6 +50,16 @@ async def flaky(run: Run) -> int:
     return run.attempt
 
 
+@app.job(name="stumble", retry=Retry(attempts=2, backoff="fixed", base=timedelta(milliseconds=100)))
+async def stumble(params: Nap, run: Run) -> int:
+    """Fail once, after a while."""
+    note(run)
+    await asyncio.sleep(params.seconds)  # noqa: TID251  # the handler's work is to take time
+    if run.attempt == 1:
+        raise RuntimeError("the first attempt fails")
+    return run.attempt
+
+
 class Delays(BaseModel):
     """How long to wait before each further attempt, in seconds."""
 
