@@ -6,7 +6,9 @@ WHERE headway.breaker.definition = headway.definition.id), 0) ELSE 0 END AS brea
 FROM headway.restriction
 WHERE headway.restriction.first = headway.definition.id OR headway.restriction.second = headway.definition.id)) AS partners, (SELECT count(*) AS count_1
 FROM headway.run
-WHERE headway.run.definition_id = headway.definition.id AND headway.run.gated AND headway.run.state IN (2, 3)) AS active, (SELECT coalesce(sum(headway.rate_bucket.runs), 0) AS coalesce_1
+WHERE headway.run.definition_id = headway.definition.id AND headway.run.gated AND headway.run.state IN (2, 3)) AS active, (SELECT count(*) AS count_2
+FROM headway.run
+WHERE headway.run.definition_id = headway.definition.id AND headway.run.gated AND headway.run.state IN (2, 3) AND NOT headway.run.counted) AS uncounted, (SELECT coalesce(sum(headway.rate_bucket.runs), 0) AS coalesce_1
 FROM headway.rate_bucket
 WHERE headway.rate_bucket.definition = headway.definition.id AND headway.rate_bucket.minute > $1::TIMESTAMP WITH TIME ZONE) AS last_hour, (SELECT min(headway.rate_bucket.minute) AS min_1
 FROM headway.rate_bucket

@@ -39,7 +39,8 @@ class Ask(NamedTuple):
     that run is open.  `owes` has a bit for each kind of reaction that its end owes, and QUIET.  With a `cause` it is held until
     somebody frees it.  `depth` counts the triggers between it and the run that nobody triggered.  A `forced` one
     passes restrictions.  `attempt` is the number of the last attempt before it, `sealed` the version of the definition by which its
-    secrets were sealed.
+    secrets were sealed.  `batch_index` is its place among the children of a batch; one that is not `counted` is no concurrent run of its
+    definition.
     """
 
     definition: str
@@ -66,6 +67,8 @@ class Ask(NamedTuple):
     forced: bool = False
     attempt: int = 0
     sealed: int = 0
+    batch_index: int | None = None
+    counted: bool = True
 
     @property
     def inline(self) -> bool:

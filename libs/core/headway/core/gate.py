@@ -27,13 +27,15 @@ class Limits:
 class Usage:
     """What is in use: runs queued or running, runs admitted in the last hour, and when the oldest of those is an hour old.
 
-    `restricting` runs are active of definitions that must not be active together with this one; that may be itself.
+    `restricting` runs are active of definitions that must not be active together with this one; that may be itself.  `uncounted` ones of
+    those in use are no concurrent runs of the definition.
     """
 
     active: int = 0
     last_hour: int = 0
     frees_at: datetime | None = None
     restricting: int = 0
+    uncounted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +48,18 @@ class Admission:
     refusal: str = ""
 
 
-def admit(limits: Limits, usage: Usage, now: datetime, *, forced: bool = False) -> Admission:
+def admit(limits: Limits, usage: Usage, now: datetime, *, forced: bool = False, counted: bool = True) -> Admission:
     """Decide where a run that is due goes: queued, held with its cause, or scheduled for when the hourly rate allows it.
 
-    A `forced` run passes restrictions, and nothing else.
+    A `forced` run passes restrictions, and nothing else.  One that is not `counted` is no concurrent run of its definition.
     """
     if limits.paused:
         return Admission(State.HELD, Cause.PAUSED)
     if limits.breaker is BreakerState.OPEN or (limits.breaker is BreakerState.HALF_OPEN and usage.active):
         return Admission(State.HELD, Cause.BREAKER)
-    if 0 < limits.max_concurrent_runs <= usage.active:
-        return Admission(State.HELD, Cause.CONCURRENCY, refusal=f"{usage.active} of {limits.max_concurrent_runs} runs are active")
+    concurrent = usage.active - usage.uncounted
+    if counted and 0 < limits.max_concurrent_runs <= concurrent:
+        return Admission(State.HELD, Cause.CONCURRENCY, refusal=f"{concurrent} of {limits.max_concurrent_runs} runs are active")
     if usage.restricting and not forced:
         return Admission(State.HELD, Cause.GATE)
     if 0 < limits.max_runs_per_hour <= usage.last_hour:
@@ -65,11 +68,12 @@ def admit(limits: Limits, usage: Usage, now: datetime, *, forced: bool = False) 
     return Admission(State.QUEUED)
 
 
-def after(usage: Usage, admission: Admission, now: datetime) -> Usage:
+def after(usage: Usage, admission: Admission, now: datetime, *, counted: bool = True) -> Usage:
     """Return the usage once an admission has been granted."""
     if admission.state is not State.QUEUED:
         return usage
-    return replace(usage, active=usage.active + 1, last_hour=usage.last_hour + 1, frees_at=usage.frees_at or now + HOUR)
+    active, uncounted = usage.active + 1, usage.uncounted + (not counted)
+    return replace(usage, active=active, uncounted=uncounted, last_hour=usage.last_hour + 1, frees_at=usage.frees_at or now + HOUR)
 
 
 def restrict(usages: MutableMapping[Key, Usage], key: Key, partners: Mapping[Key, Collection[Key]]) -> None:

@@ -79,6 +79,7 @@ class Cause(IntEnum):
     GATE = 8
     OVERLAP = 9
     CATCH_UP = 10
+    BATCH = 11
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,16 @@ WHILE_OPEN: Final = b"while open"
 Answer = Accepted | HeadwayError
 
 
-async def accept(tx: Tx, asks: Sequence[Ask], *, wait: timedelta = keys.WAIT, admit: bool = True) -> list[Answer]:
+async def accept(
+    tx: Tx, asks: Sequence[Ask], *, ids: Sequence[UUID] | None = None, wait: timedelta = keys.WAIT, admit: bool = True
+) -> list[Answer]:
     """Answer each ask in its place: the run that now exists, the run that its key found, or the error that is its own.
 
     NotFound: no such definition.  Conflict: it is disabled, refuses more runs for now, or the key belongs to another request.
-    Without `admit` no lock is taken: runs of definitions with gates stay scheduled for the due step to admit.  Raises KeyContested.
+    Without `admit` no lock is taken: runs of definitions with gates stay scheduled for the due step to admit.  `ids` are what `make_ids`
+    gave in this transaction, for whoever has to know them before.  Raises KeyContested.
     """
-    ids = make_ids(tx.now, len(asks))
+    ids = make_ids(tx.now, len(asks)) if ids is None else ids
     if not any(ask.key is not None for ask in asks):
         answers = await create(tx, asks, ids=ids)
     else:
@@ -113,7 +116,7 @@ async def _standing(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Answer]:
 
 
 async def _admit(tx: Tx, asks: Sequence[Ask], answers: Sequence[Answer]) -> list[Answer]:
-    due = [one.id for ask, one in zip(asks, answers, strict=True) if isinstance(one, Accepted) and one.gated and _is_due(tx, ask)]
+    due = [one.id for ask, one in zip(asks, answers, strict=True) if isinstance(one, Accepted) and one.gated and _may_start(tx, ask)]
     placed = {one.id: one for one in await gates.place(tx, sorted(set(due)))}
     refused = [id_ for id_, one in placed.items() if one.refusal]
     if refused:
@@ -122,9 +125,10 @@ async def _admit(tx: Tx, asks: Sequence[Ask], answers: Sequence[Answer]) -> list
     return [_admitted(one, placed) for one in answers]
 
 
-def _is_due(tx: Tx, ask: Ask) -> bool:
+def _may_start(tx: Tx, ask: Ask) -> bool:
+    """Whether it is due, and held for nothing that somebody else frees it of."""
     due = ask.due(tx.now)
-    return due is None or due <= tx.now
+    return not ask.cause and (due is None or due <= tx.now)
 
 
 def _admitted(answer: Answer, placed: dict[UUID, gates.Placed]) -> Answer:

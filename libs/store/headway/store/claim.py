@@ -13,7 +13,7 @@ from sqlalchemy import Integer, Text, Uuid, and_, func, literal_column, or_, sel
 from sqlalchemy.sql.elements import ColumnElement
 
 from headway.core.run import State
-from headway.store.schema import run, run_input, session
+from headway.store.schema import batch, run, run_input, session
 from headway.store.sessions import SessionState, require_live
 from headway.store.statement import Statement, array, const, hidden, now, param, statement
 from headway.store.tx import Row, Tx
@@ -45,8 +45,11 @@ class Claimed(NamedTuple):
     owes: int
     correlation: str | None
     has_input: bool
+    parent: UUID | None
+    batch_index: int | None
     payload: bytes | None
     traceparent: str | None
+    batch_total: int | None
 
     @property
     def token(self) -> UUID:
@@ -54,10 +57,10 @@ class Claimed(NamedTuple):
         return self.stored_token or self.id
 
 
-_COLD: Final = ("payload", "traceparent")
+_COLD: Final = {"payload": run_input.c.payload, "traceparent": run_input.c.traceparent, "batch_total": batch.c.total}
 _TAKEN: Final = (
     *[run.c[name.removeprefix("stored_")] for name in Claimed._fields if name not in _COLD],
-    *[literal_column("NULL", run_input.c[name].type).label(name) for name in _COLD],
+    *[literal_column("NULL", kept.type).label(name) for name, kept in _COLD.items()],
 )
 _me = (
     select(now().label("now"))
@@ -111,6 +114,7 @@ _head = (
 )
 CLAIM_BY_ORDER: Final = statement("claim_by_order", update(run).where(run.c.id == _head.c.id).values(_taking).returning(*_TAKEN))
 INPUTS: Final = statement("claim_inputs", select(run_input).where(run_input.c.run == func.any(array("ids", Uuid))))
+TOTALS: Final = statement("claim_totals", select(batch.c.parent, batch.c.total).where(batch.c.parent == func.any(array("parents", Uuid))))
 
 
 async def claim(tx: Tx, session_id: UUID, wanted: Sequence[UUID], *, handlers: Sequence[str]) -> list[Claimed]:
@@ -136,7 +140,15 @@ async def _take(tx: Tx, how: Statement, session_id: UUID, **values: Any) -> list
         await require_live(tx, session_id)
         return []
     claimed = [Claimed._make(row.values()) for row in rows]
+    if any(run.batch_index is not None for run in claimed):
+        claimed = await _with_totals(tx, claimed)
     return await _with_inputs(tx, claimed) if any(run.has_input for run in claimed) else claimed
+
+
+async def _with_totals(tx: Tx, claimed: list[Claimed]) -> list[Claimed]:
+    parents = sorted({run.parent for run in claimed if run.batch_index is not None and run.parent is not None})
+    totals = {row["parent"]: row["total"] for row in await tx.fetch(TOTALS, parents=parents)}
+    return [run if run.batch_index is None else run._replace(batch_total=totals.get(run.parent)) for run in claimed]
 
 
 async def _with_inputs(tx: Tx, claimed: list[Claimed]) -> list[Claimed]:

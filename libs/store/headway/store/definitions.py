@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 
 from headway.core.definition import DefinitionDraft, backoff_document, is_limited
 from headway.core.ids import make_id
-from headway.core.run import State
+from headway.core.run import Cause, State
 from headway.core.secret import Vault, sealed
 from headway.core.secret_names import secrets_in
 from headway.store.calendars import used
@@ -134,7 +134,9 @@ GATE_RUNS: Final = statement(
 )
 OPEN_RUNS: Final = statement(
     "definition_open_runs",
-    select(run.c.id).where(run.c.definition_id == param("of", Uuid), run.c.state < const(State.RUNNING)).order_by(run.c.id),
+    select(run.c.id)
+    .where(run.c.definition_id == param("of", Uuid), run.c.state < const(State.RUNNING), run.c.cause != const(Cause.CHILDREN))
+    .order_by(run.c.id),
 )
 COUNT_OPEN: Final = statement(
     "definition_count_open", select(func.count()).select_from(run).where(run.c.definition_id == param("of", Uuid))
@@ -244,7 +246,7 @@ async def remove(tx: Tx, name: str, tenant: str = "") -> bool:
 
 
 async def open_runs(tx: Tx, definition_id: UUID) -> list[UUID]:
-    """Return the open runs of a definition that nobody holds."""
+    """Return the open runs of a definition that nobody holds; a parent that waits for its children is none of them, and ends by them."""
     return [row["id"] for row in await tx.fetch(OPEN_RUNS, of=definition_id)]
 
 

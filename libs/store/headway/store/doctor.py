@@ -121,7 +121,7 @@ INVARIANTS: Final = (
         "a definition's limit of concurrent runs holds",
         select(definition.c.name)
         .join(run, run.c.definition_id == definition.c.id)
-        .where(definition.c.max_concurrent_runs > const(0), run.c.gated, run.c.state == const(State.RUNNING))
+        .where(definition.c.max_concurrent_runs > const(0), run.c.gated, run.c.counted, run.c.state == const(State.RUNNING))
         .group_by(definition.c.id)
         .having(func.count() > definition.c.max_concurrent_runs),
     ),

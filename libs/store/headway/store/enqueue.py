@@ -35,7 +35,7 @@ from sqlalchemy import (
 from headway.core.ask import INLINE_BYTES, Ask, Origin
 from headway.core.errors import Conflict, HeadwayError, Invalid, NotFound
 from headway.core.ids import make_ids
-from headway.core.run import State
+from headway.core.run import Cause, State
 from headway.store import watched
 from headway.store.schema import definition, run, run_input
 from headway.store.sealing import sealed_asks
@@ -80,6 +80,8 @@ _COLUMNS: Final[Mapping[str, Any]] = {
     "depth": SmallInteger,
     "attempt": Integer,
     "sealed": Integer,
+    "batch_index": Integer,
+    "counted": Boolean,
     "has_input": Boolean,
     "forced": Boolean,
 }
@@ -96,6 +98,12 @@ def _state(at: ColumnElement[datetime], due: ColumnElement[datetime], asked: Any
         (or_(due > at, _asks_first), const(State.SCHEDULED)),
         else_=const(State.QUEUED),
     )
+
+
+def _starts(asked: Any) -> ColumnElement[bool]:
+    """A parent of children never starts, and so never too late."""
+    starts: ColumnElement[bool] = asked.cause.is_distinct_from(const(Cause.CHILDREN))
+    return starts
 
 
 def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
@@ -128,9 +136,11 @@ def _values(at: ColumnElement[datetime], asked: Any) -> dict[str, Any]:
         "owes": asked.owes,
         "cause": func.coalesce(asked.cause, const(0)),
         "depth": func.coalesce(asked.depth, const(0)),
-        "start_by": due + _d.start_by,
-        "must_start_by": due + watched.span("must_start_by"),
         "attempt": func.coalesce(asked.attempt, const(0)),
+        "batch_index": asked.batch_index,
+        "counted": func.coalesce(asked.counted, true()),
+        "start_by": case((_starts(asked), due + _d.start_by)),
+        "must_start_by": case((_starts(asked), due + watched.span("must_start_by"))),
         "has_input": asked.has_input,
         "forced": func.coalesce(asked.forced, false()),
     }
@@ -231,6 +241,7 @@ def _columns(id_: UUID, ask: Ask) -> dict[str, object]:
         "available_at": ask.at,
         "origin": int(ask.origin),
         "cause": ask.cause or None,
+        "counted": _unusual(ask.counted),
         "has_input": False,
     }
     return {name: told[name] if name in told else given[name] for name in _COLUMNS}
@@ -269,11 +280,17 @@ def _arrays(ids: Sequence[UUID], asks: Sequence[Ask], now: datetime) -> dict[str
         "depth": [ask.depth or None for ask in asks],
         "attempt": [ask.attempt or None for ask in asks],
         "sealed": [ask.sealed or None for ask in asks],
+        "batch_index": [ask.batch_index for ask in asks],
+        "counted": [_unusual(ask.counted) for ask in asks],
         "has_input": [not ask.inline for ask in asks],
         "forced": [ask.forced or None for ask in asks],
     }
     # `unnest` fills a shorter array with NULL, and the driver takes longest to look at what is not there.
     return {name: column if column.count(None) < len(column) else [] for name, column in columns.items()}
+
+
+def _unusual(counted: bool) -> bool | None:
+    return None if counted else False
 
 
 async def _keep_inputs(tx: Tx, cold: Sequence[tuple[UUID, Ask]]) -> None:

@@ -34,7 +34,19 @@ from headway.store.schema.work import LASTING
 from headway.store.statement import INSTANT, const, given, now, param, statement
 
 _FOREVER: Final = literal_column("'infinity'::date", Date)
-_MOVED: Final = ("definition", "definition_id", "schedule", "queue", "priority", "owes", "gated", "attempt", "available_at", "started_at")
+_MOVED: Final = (
+    "definition",
+    "definition_id",
+    "schedule",
+    "queue",
+    "priority",
+    "owes",
+    "gated",
+    "attempt",
+    "available_at",
+    "started_at",
+    "parent",
+)
 _LATE: Final = literal_column("'finished before cancel'", Text)
 
 

@@ -46,7 +46,7 @@ LOCK: Final = statement(
 )
 CANDIDATES: Final = statement(
     "gate_candidates",
-    select(run.c.id, run.c.definition_id, run.c.queue, run.c.priority, run.c.state, run.c.cause, run.c.forced)
+    select(run.c.id, run.c.definition_id, run.c.queue, run.c.priority, run.c.state, run.c.cause, run.c.forced, run.c.counted)
     .where(
         run.c.id == func.any(array("ids", Uuid)),
         or_(run.c.state == const(State.HELD), and_(run.c.state == const(State.SCHEDULED), run.c.available_at <= now())),
@@ -141,8 +141,8 @@ def _admit(facts: Facts, row: Row, at: datetime) -> Admission:
     """Decide for one run, and note what that leaves for those behind it."""
     key = row["definition_id"]
     usage = facts.usage.get(key, Usage())
-    admission = admit(facts.limits.get(key, Limits()), usage, at, forced=row["forced"])
-    facts.usage[key] = after(usage, admission, at)
+    admission = admit(facts.limits.get(key, Limits()), usage, at, forced=row["forced"], counted=row["counted"])
+    facts.usage[key] = after(usage, admission, at, counted=row["counted"])
     if admission.state is State.QUEUED:
         restrict(facts.usage, key, facts.partners)
     return admission

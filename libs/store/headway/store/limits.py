@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ARRAY, Text, Uuid, case, cast, func, literal_column, or_, select, union_all
+from sqlalchemy import ARRAY, Text, Uuid, and_, case, cast, func, literal_column, or_, select, union_all
 from sqlalchemy.sql.selectable import Select
 
 from headway.core.breaker import BreakerState
@@ -22,6 +22,7 @@ COUNTED_FOR: Final = HOUR + timedelta(minutes=1)
 STRAYS_FOR: Final = timedelta(hours=1)
 
 _active = run.c.state.in_([const(State.QUEUED), const(State.RUNNING)])
+_gated = and_(run.c.definition_id == definition.c.id, run.c.gated)
 _wanted = run.c.definition_id == func.any(array("definitions", Uuid))
 # Of a definition in the statement around: its restrictions, and the definition at the other end of each.
 RESTRICTS: Final = or_(restriction.c.first == definition.c.id, restriction.c.second == definition.c.id)
@@ -42,7 +43,8 @@ LIMITS: Final = statement(
             "breaker"
         ),
         func.array(_partners.scalar_subquery(), type_=ARRAY(Uuid)).label("partners"),
-        select(func.count()).where(run.c.definition_id == definition.c.id, run.c.gated, _active).scalar_subquery().label("active"),
+        select(func.count()).where(_gated, _active).scalar_subquery().label("active"),
+        select(func.count()).where(_gated, _active, ~run.c.counted).scalar_subquery().label("uncounted"),
         select(func.coalesce(func.sum(rate_bucket.c.runs), const(0)))
         .where(rate_bucket.c.definition == definition.c.id, rate_bucket.c.minute > param("since", INSTANT))
         .scalar_subquery()
@@ -131,7 +133,7 @@ def _limits(row: Row) -> Limits:
 
 def _usage(row: Row, holders: Mapping[UUID, Holder]) -> Usage:
     active = holders[row["id"]].active if row["id"] in holders else row["active"]
-    return Usage(active, int(row["last_hour"]), _frees_at(row["oldest"]))
+    return Usage(active, int(row["last_hour"]), _frees_at(row["oldest"]), uncounted=row["uncounted"])
 
 
 def _frees_at(oldest: datetime | None) -> datetime | None:

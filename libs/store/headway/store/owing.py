@@ -46,12 +46,13 @@ def recorded(ended: CTE) -> CTE:
     """Return the insertion of a reaction for every bit of `owes`."""
     bits = func.generate_series(const(0), const(_KINDS)).table_valued(column("bit", Integer)).render_derived(name="bits")
     stands = ended.c.owes.op("&")(const(1).op("<<")(bits.c.bit)) != const(0)
-    return _afresh(select(ended.c.id, bits.c.bit, now()).where(ended.c.owes != const(0), stands)).cte("owed")
+    batch = case((bits.c.bit == const(Kind.BATCH), ended.c.parent))
+    return _afresh(select(ended.c.id, bits.c.bit, now(), batch).where(ended.c.owes != const(0), stands), "batch").cte("owed")
 
 
-def _afresh(rows: Any) -> Insert:
+def _afresh(rows: Any, *more: str) -> Insert:
     """A reaction that stands already, which somebody may be about to do and delete, is owed anew."""
-    made = insert(reaction).from_select(["run", "kind", "next_look_at"], rows)
+    made = insert(reaction).from_select(["run", "kind", "next_look_at", *more], rows)
     return made.on_conflict_do_update(
         index_elements=["run", "kind"],
         set_={"next_look_at": made.excluded.next_look_at, "tries": const(0), "parked": literal_column("false")},

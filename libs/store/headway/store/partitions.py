@@ -12,6 +12,7 @@ from headway.store.tx import Tx
 
 DAYS_AHEAD: Final = 40
 MONTHS_AHEAD: Final = 3
+ALONE: Final = "SELECT pg_advisory_xact_lock(hashtext('headway.partitions'))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def _month(first: date, offset: int) -> date:
 
 async def ensure_partitions(tx: Tx) -> int:
     """Make every partition that is missing and say how many; rows of the default partition move to where they belong."""
-    await tx.run("SELECT pg_advisory_xact_lock(hashtext('headway.partitions'))")
+    await tx.run(ALONE)
     there = {row["relname"] for row in await standing(tx)}
     missing = [part for part in wanted(tx.now.date()) if part.name not in there]
     for part in missing:
@@ -56,10 +57,12 @@ async def ensure_partitions(tx: Tx) -> int:
 
 async def drop_partitions(tx: Tx) -> int:
     """Drop the partitions of finished runs whose day has passed, and say how many."""
+    await tx.run(ALONE)
     today = tx.now.date()
     old = [row["relname"] for row in await standing(tx) if day_of(row["relname"], "run_done_p") is not None]
     gone = [name for name in old if (day := day_of(name, "run_done_p")) is not None and day < today]
     for name in gone:
+        await _leave_batches(tx, name)
         await tx.run(f"DROP TABLE {tx.schema}.{name}")
     return len(gone)
 
@@ -75,6 +78,19 @@ async def standing(tx: Tx) -> list[dict[str, str]]:
     sql = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relispartition"
     with translated():
         return [dict(row) for row in await tx.connection.fetch(sql, tx.schema)]
+
+
+async def _leave_batches(tx: Tx, name: str) -> None:
+    """Keep the counts of children whose batch goes on without their rows; a batch leaves with its parent's row."""
+    schema = tx.schema
+    children = f"SELECT parent, outcome, count(*) AS runs FROM {schema}.{name} WHERE batch_index IS NOT NULL AND replayed_by IS NULL"
+    together = "jsonb_object_agg(gone.outcome::text, gone.runs + coalesce((batch.dropped ->> gone.outcome::text)::bigint, 0))"
+    await tx.run(
+        f"WITH gone AS ({children} GROUP BY parent, outcome), sums AS (SELECT batch.parent, {together} AS counts FROM gone "
+        f"JOIN {schema}.batch ON batch.parent = gone.parent WHERE batch.ended_at IS NULL GROUP BY batch.parent) "
+        f"UPDATE {schema}.batch SET dropped = batch.dropped || sums.counts FROM sums WHERE batch.parent = sums.parent"
+    )
+    await tx.run(f"DELETE FROM {schema}.batch USING {schema}.{name} AS parent WHERE batch.parent = parent.id")
 
 
 async def _make(tx: Tx, part: Partition) -> None:

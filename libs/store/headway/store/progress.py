@@ -3,7 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Integer, SmallInteger, Text, Uuid, select
+from sqlalchemy import Integer, SmallInteger, Text, Uuid, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from headway.core.errors import LeaseLost
@@ -29,6 +29,20 @@ REPORT: Final = statement(
         set_={"percent": _upsert.excluded.percent, "message": _upsert.excluded.message, "updated_at": _upsert.excluded.updated_at},
     ),
 )
+_parents = insert(run_progress).values(
+    run=param("run", Uuid), percent=param("percent", SmallInteger), message=param("message", Text), updated_at=now()
+)
+RECORD: Final = statement(
+    "progress_record",
+    _parents.on_conflict_do_update(
+        index_elements=["run"],
+        set_={
+            "percent": func.greatest(run_progress.c.percent, _parents.excluded.percent),
+            "message": _parents.excluded.message,
+            "updated_at": _parents.excluded.updated_at,
+        },
+    ),
+)
 OF_RUN: Final = statement("progress_of_run", select(run_progress).where(run_progress.c.run == param("run", Uuid)))
 
 
@@ -37,6 +51,11 @@ async def report(tx: Tx, fence: Fence, percent: int, message: str) -> None:
     said = safe_text(message, MESSAGE_LIMIT)
     if await tx.execute(REPORT, **fence._asdict(), percent=max(0, min(100, percent)), message=said) != 1:
         raise LeaseLost(f"run {fence.run} attempt {fence.attempt} is no longer held by session {fence.session}")
+
+
+async def record(tx: Tx, run_id: UUID, percent: int, message: str) -> None:
+    """Record how far a run is that no handler speaks for; the percentage never falls."""
+    await tx.execute(RECORD, run=run_id, percent=percent, message=message)
 
 
 async def of_run(tx: Tx, run_id: UUID) -> Row | None:

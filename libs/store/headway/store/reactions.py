@@ -1,6 +1,6 @@
 """Follow-up work that a settled run owes: from the settle that owes it to the transaction that did it."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from enum import IntEnum
 from functools import partial
@@ -41,18 +41,19 @@ After: TypeAlias = Callable[[Sequence[Placed]], None]
 
 
 class Owed(NamedTuple):
-    """One reaction that is due."""
+    """One reaction that is due; those that name one `batch` are done together, by whoever does the first of them."""
 
     run: UUID
     kind: int
     tries: int
+    batch: UUID | None = None
 
 
 _due: Final = and_(reaction.c.kind == func.any(array("kinds", SmallInteger)), ~reaction.c.parked, reaction.c.next_look_at <= now())
 _which: Final = and_(reaction.c.run == param("run", Uuid), reaction.c.kind == param("kind", SmallInteger))
 TAKE: Final = statement(
     "reaction_take",
-    select(reaction.c.run, reaction.c.kind, reaction.c.tries)
+    select(reaction.c.run, reaction.c.kind, reaction.c.tries, reaction.c.batch)
     .where(_due)
     .order_by(reaction.c.next_look_at, reaction.c.run)
     .limit(param("limit", Integer))
@@ -60,12 +61,14 @@ TAKE: Final = statement(
 )
 TAKE_OF_RUNS: Final = statement(
     "reaction_take_of_runs",
-    select(reaction.c.run, reaction.c.kind, reaction.c.tries)
+    select(reaction.c.run, reaction.c.kind, reaction.c.tries, reaction.c.batch)
     .where(reaction.c.run == func.any(array("runs", Uuid)), _due)
     .order_by(reaction.c.run, reaction.c.kind)
     .with_for_update(skip_locked=True),
 )
-DONE: Final = statement("reaction_done", delete(reaction).where(_which))
+DONE: Final = statement(
+    "reaction_done", delete(reaction).where(reaction.c.run == func.any(array("runs", Uuid)), reaction.c.kind == param("kind", SmallInteger))
+)
 FAILED: Final = statement(
     "reaction_failed",
     update(reaction)
@@ -103,9 +106,10 @@ async def take(tx: Tx, kinds: Sequence[int], *, runs: Sequence[UUID] | None = No
     return [Owed._make(row.values()) for row in rows]
 
 
-async def done(tx: Tx, owed: Owed) -> None:
-    """Delete a reaction in the transaction that did what it owed."""
-    await tx.execute(DONE, run=owed.run, kind=owed.kind)
+async def done(tx: Tx, owed: Sequence[Owed]) -> None:
+    """Delete reactions of one kind in the transaction that did what they owed."""
+    if owed:
+        await tx.execute(DONE, runs=[one.run for one in owed], kind=owed[0].kind)
 
 
 async def failed(tx: Tx, owed: Owed, error: str) -> bool:
@@ -150,22 +154,29 @@ async def work_off(
     """
     async with database.begin() as tx:
         due = await take(tx, sorted(doing), runs=runs, limit=limit) if doing else []
-    for owed in due:
+    for together in _together(due):
         try:
-            queued = await database.transact(partial(_do, doing=doing, owed=owed))
+            queued = await database.transact(partial(_do, doing=doing, together=together))
         except Unavailable:
             raise
         except HeadwayError as error:
             refusal = str(error)
-            await database.transact(partial(_fail, owed=owed, error=refusal))
+            for owed in together:
+                await database.transact(partial(_fail, owed=owed, error=refusal))
         else:
             after(queued)
     return len(due)
 
 
-async def _do(tx: Tx, *, doing: Mapping[int, Doing], owed: Owed) -> list[Placed]:
-    queued: list[Placed] = []
-    for mine in await take(tx, [owed.kind], runs=[owed.run], limit=1):
-        queued += await doing[mine.kind](tx, mine)
-        await done(tx, mine)
+def _together(due: Sequence[Owed]) -> Iterable[Sequence[Owed]]:
+    groups: dict[tuple[int, UUID], list[Owed]] = {}
+    for owed in due:
+        groups.setdefault((owed.kind, owed.batch or owed.run), []).append(owed)
+    return groups.values()
+
+
+async def _do(tx: Tx, *, doing: Mapping[int, Doing], together: Sequence[Owed]) -> Sequence[Placed]:
+    mine = await take(tx, [together[0].kind], runs=[owed.run for owed in together])
+    queued = await doing[mine[0].kind](tx, mine[0]) if mine else []
+    await done(tx, mine)
     return queued

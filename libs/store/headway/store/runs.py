@@ -19,7 +19,8 @@ from headway.store.tx import Row, Tx
 _ENDED: Final = ("outcome", "finished_at", "result", "error", "replayed_by")
 
 
-def _columns(table: Table) -> list[ColumnElement[Any]]:
+def columns(table: Table) -> list[ColumnElement[Any]]:
+    """Return what is read of a run, under the same names whether it is open or finished."""
     shared: list[ColumnElement[Any]] = [table.c.id, table.c.state, *[table.c[name] for name in LASTING]]
     if table is run_done:
         return [*shared, literal_column("0::smallint", SmallInteger).label("cause"), *[table.c[name] for name in _ENDED]]
@@ -54,7 +55,7 @@ def _matches(table: Table) -> ColumnElement[bool]:
 
 
 def _page(table: Table) -> Select[Any]:
-    return select(*_columns(table)).where(_matches(table)).order_by(table.c.id.desc()).limit(param("limit", Integer))
+    return select(*columns(table)).where(_matches(table)).order_by(table.c.id.desc()).limit(param("limit", Integer))
 
 
 _both = union_all(_page(run).subquery().select(), _page(run_done).subquery().select()).subquery()
@@ -62,7 +63,7 @@ LIST: Final = statement("run_list", select(_both).order_by(_both.c.id.desc()).li
 
 
 def _of_ids(table: Table) -> Select[Any]:
-    return select(*_columns(table)).where(table.c.id == func.any(array("ids", Uuid)))
+    return select(*columns(table)).where(table.c.id == func.any(array("ids", Uuid)))
 
 
 GET: Final = statement("run_get", union_all(_of_ids(run), _of_ids(run_done)))

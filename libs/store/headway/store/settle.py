@@ -38,6 +38,7 @@ class Settled(NamedTuple):
     attempt: int
     available_at: datetime
     started_at: datetime | None
+    parent: UUID | None
 
 
 async def settle(tx: Tx, verdicts: Sequence[Verdict]) -> list[Settled]:

@@ -33,6 +33,10 @@ def _columns() -> None:
         ("run", sa.Column("start_by", sa.DateTime(timezone=True), nullable=True)),
         ("run", sa.Column("must_start_by", sa.DateTime(timezone=True), nullable=True)),
         ("run", sa.Column("forced", sa.Boolean(), server_default=sa.text("false"), nullable=False)),
+        ("run", sa.Column("batch_index", sa.Integer(), nullable=True)),
+        ("run", sa.Column("counted", sa.Boolean(), server_default=sa.text("true"), nullable=False)),
+        ("reaction", sa.Column("batch", sa.Uuid(), nullable=True)),
+        ("run_done", sa.Column("batch_index", sa.Integer(), nullable=True)),
         ("run_done", sa.Column("depth", sa.SmallInteger(), server_default=sa.text("0"), nullable=False)),
         ("attempt", sa.Column("definition_id", sa.Uuid(), nullable=True)),
     ):
@@ -50,10 +54,11 @@ def _mark_secrets() -> None:
 
 def _indexes() -> None:
     for name, table, columns, where in (
-        ("run_parent", "run", ["parent"], "parent IS NOT NULL"),
+        ("run_parent", "run", ["parent", "batch_index"], "parent IS NOT NULL"),
         ("run_start_by", "run", ["start_by"], "start_by IS NOT NULL"),
         ("run_must_start_by", "run", ["must_start_by"], "must_start_by IS NOT NULL"),
-        ("run_done_parent", "run_done", ["parent"], "parent IS NOT NULL"),
+        ("run_done_parent", "run_done", ["parent", "batch_index"], "parent IS NOT NULL"),
+        ("reaction_batch", "reaction", ["batch"], "batch IS NOT NULL"),
         ("attempt_definition", "attempt", ["definition_id", "ended_at"], "definition_id IS NOT NULL"),
     ):
         op.create_index(name, table, columns, schema="headway", postgresql_where=sa.text(where))
@@ -159,14 +164,20 @@ def _batch() -> None:
         sa.Column("parent", sa.Uuid(), nullable=False),
         sa.Column("tenant", sa.Text(), server_default="", nullable=False),
         sa.Column("total", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("done", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("dropped", postgresql.JSONB(), server_default=sa.text("'{}'::jsonb"), nullable=False),
         sa.Column("closed", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("max_concurrent", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("mixed", sa.Text(), server_default="worst", nullable=False),
+        sa.Column("counted", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("triggers", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("opened_by", sa.Uuid(), nullable=True),
         sa.Column("opened_attempt", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("created_by", sa.Text(), server_default="", nullable=False),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint("mixed IN ('worst', 'partial')", name=op.f("batch_mixed_check")),
         sa.PrimaryKeyConstraint("parent", name=op.f("batch_pkey")),
         schema="headway",
     )
+    op.create_index("batch_open", "batch", ["parent"], schema="headway", postgresql_where=sa.text("ended_at IS NULL"))

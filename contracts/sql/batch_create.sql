@@ -1,0 +1,12 @@
+-- $1 parent
+-- $2 tenant
+-- $3 total
+-- $4 closed
+-- $5 max_concurrent
+-- $6 mixed
+-- $7 counted
+-- $8 triggers
+-- $9 opened_by
+-- $10 opened_attempt
+-- $11 created_by
+INSERT INTO headway.batch (parent, tenant, total, closed, max_concurrent, mixed, counted, triggers, opened_by, opened_attempt, created_at, created_by) VALUES ($1::UUID, $2::VARCHAR, $3::INTEGER, $4::BOOLEAN, $5::INTEGER, $6::VARCHAR, $7::BOOLEAN, $8::BOOLEAN, $9::UUID, $10::INTEGER, headway.headway_now(), $11::VARCHAR)
