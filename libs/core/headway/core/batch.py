@@ -79,7 +79,7 @@ def children_problems(children: Sequence[Ask]) -> Iterator[Problem]:
 
 def parent_ask(wanted: Ask) -> Ask:
     """Return the ask for a parent: held until its children have ended, and due at once."""
-    return wanted._replace(cause=Cause.CHILDREN, key=None, at=None, delay=None)
+    return wanted._replace(cause=Cause.CHILDREN, at=None, delay=None)
 
 
 class Parentage(NamedTuple):
