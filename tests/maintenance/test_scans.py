@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from headway.core.batch import Opener
 from headway.core.draft import parse_definition
 from headway.core.run import Cause, State
 from headway.maintenance.pulse import Pulse
@@ -15,6 +16,7 @@ from headway.runtime.loops import Next
 from headway.runtime.settings import MaintenanceSettings, load
 from headway.store import catalogue
 from headway.store.gates import Placed
+from tests.store.batching import Batches
 from tests.store.scene import Scene
 
 FAR = datetime(2100, 1, 1, tzinfo=UTC)
@@ -155,3 +157,44 @@ async def test_three_missed_scans_are_unhealthy() -> None:
     healthy, figures = pulse.check()
     assert not healthy
     assert figures["late"] == ["due"]
+
+
+async def test_a_batch_is_closed_when_its_opener_has_ended(scene: Scene, found: Found) -> None:
+    """A batch that a handler opened is closed when that attempt has ended, a lost one included, and then ends by its children (BAT-06)."""
+    await scene.define()
+    batches = Batches(scene)
+    opener = await scene.started()
+    parent = await batches.make(1, closed=False, opener=Opener(opener.id, opener.attempt))
+    assert (await found.scan("batches")).found == 0
+    await scene.stop_and_rescue((await scene.run(opener.id))["session"])
+    assert (await found.scan("batches")).found == 1
+    assert (await batches.row(parent))["closed"]
+    await batches.end(await batches.ids(parent))
+    await batches.react()
+    assert await scene.state(parent) is State.SUCCEEDED
+    assert (await found.scan("batches")).found == 0
+
+
+async def test_a_batch_of_a_later_attempt_stays_open(scene: Scene, found: Found) -> None:
+    """Only the attempt that opened a batch keeps it open: an empty one of a former attempt is closed and ends (BAT-06)."""
+    await scene.define()
+    batches = Batches(scene)
+    opener = await scene.started()
+    former = await batches.make(0, closed=False, opener=Opener(opener.id, opener.attempt))
+    await scene.stop_and_rescue((await scene.run(opener.id))["session"])
+    (again,) = await scene.claim(await scene.worker(), [opener.id])
+    later = await batches.make(0, closed=False, opener=Opener(again.id, again.attempt))
+    assert (await found.scan("batches")).found == 1
+    assert await scene.states([former, later]) == [State.SUCCEEDED, State.HELD]
+
+
+async def test_children_that_were_forgotten_are_announced(scene: Scene, found: Found) -> None:
+    """Children that nobody let in because the news of an end was lost are let in and announced (BAT-06)."""
+    await scene.define()
+    batches = Batches(scene)
+    parent = await batches.make(2, max_concurrent=1)
+    first, second = await batches.ids(parent)
+    await batches.end([first])
+    await scene.sql("DELETE FROM headway.reaction")
+    assert (await found.scan("batches")).found == 1
+    assert [run.id for run in found.announced] == [second]

@@ -7,6 +7,7 @@ import pytest
 from headway.core.ask import Ask, Origin
 from headway.store import doctor, slots
 from headway.store.slots import SlotRecord
+from tests.store.batching import Batches
 from tests.store.scene import LEASE, Scene
 
 HOUR = timedelta(hours=1)
@@ -37,6 +38,8 @@ BREAK = {
         INSERT INTO headway.run SELECT * FROM twin""",
     "reactions_are_done": """INSERT INTO headway.reaction (run, kind, next_look_at)
         SELECT id, 0, now() - interval '2 minutes' FROM headway.run_done""",
+    "batches_tell_their_children": "INSERT INTO headway.batch (parent, total, done, created_at) SELECT id, 2, 1, now() FROM headway.run",
+    "batches_move": "UPDATE headway.run SET state = 0, cause = 5",
     "slots_are_decided": "UPDATE headway.schedule SET broken = 'no such zone'",
 }
 
@@ -68,6 +71,8 @@ async def test_a_healthy_database_keeps_every_invariant(scene: Scene) -> None:
     await busy(scene)
     await scene.enqueue(delay=HOUR)
     await scene.claim(await scene.worker(), await scene.enqueue())
+    batches = Batches(scene)
+    await batches.end(await batches.ids(await batches.make(3, max_concurrent=2)))
     async with scene.database.begin() as tx:
         findings = await doctor.examine(tx)
     assert [finding.name for finding in findings if not finding.ok] == []

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, FromClause, delete, exists, func, or_, select, text, union_all
+from sqlalchemy import ColumnElement, FromClause, and_, delete, exists, func, or_, select, text, union_all
 from sqlalchemy.sql.expression import Executable
 
 from headway.core.ask import Origin
 from headway.core.run import Cause, State
 from headway.core.slot import DecisionKind
-from headway.store.schema import definition, reaction, restriction, run, run_done, schedule, session, slot, slot_range
+from headway.store.schema import batch, definition, reaction, restriction, run, run_done, schedule, session, slot, slot_range
 from headway.store.sessions import SessionState
 from headway.store.statement import Statement, const, now, statement
 from headway.store.tx import Tx
@@ -47,6 +47,11 @@ _late: Final = text("interval '60 seconds'")
 _of_slots: Final = union_all(
     *[select(table.c.schedule, table.c.slot_at).where(table.c.origin == const(Origin.SLOT)) for table in (run, run_done)]
 ).subquery("of_slots")
+_child: Final = run.alias("child")
+_of_batch: Final = and_(_child.c.parent == batch.c.parent, _child.c.batch_index.is_not(None))
+_moves: Final = exists().where(_of_batch)
+_told: Final = exists().where(reaction.c.batch == batch.c.parent, ~reaction.c.parked)
+_waits: Final = and_(run.c.state == const(State.HELD), run.c.cause == const(Cause.CHILDREN))
 _beside: Final = run.alias("beside")
 
 
@@ -137,6 +142,22 @@ INVARIANTS: Final = (
         "reactions_are_done",
         "no reaction is overdue by more than a minute, and none is parked",
         select(reaction.c.run).where(or_(reaction.c.parked, reaction.c.next_look_at < now() - _late)),
+    ),
+    _invariant(
+        "batches_tell_their_children",
+        "a batch's progress equals its children's states",
+        select(batch.c.parent).where(
+            batch.c.ended_at.is_(None),
+            ~_told,
+            batch.c.done != batch.c.total - select(func.count()).where(_of_batch).scalar_subquery(),
+        ),
+    ),
+    _invariant(
+        "batches_move",
+        "an open batch has a parent that waits, and something that can move",
+        select(batch.c.parent)
+        .where(batch.c.ended_at.is_(None), or_(~exists().where(_waits, run.c.id == batch.c.parent), batch.c.closed & ~_told & ~_moves))
+        .union_all(select(run.c.id).where(_waits, ~exists().where(batch.c.parent == run.c.id, batch.c.ended_at.is_(None)))),
     ),
     _invariant(
         "slots_are_decided",

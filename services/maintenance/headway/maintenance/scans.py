@@ -13,6 +13,8 @@ from headway.runtime.loops import Next
 from headway.runtime.metrics import MAINTENANCE_BACKLOG, MAINTENANCE_OLDEST
 from headway.runtime.settings import MaintenanceSettings
 from headway.store import (
+    batch_edits,
+    batches,
     breakers,
     calendar_years,
     cancel,
@@ -125,6 +127,16 @@ async def look_at_slas(ground: Ground) -> Next:
     return Next(await ground.database.transact(sla.look))
 
 
+async def move_batches(ground: Ground) -> Next:
+    """Close batches whose opening attempt has ended, cancel on, let children in and end parents whose news was lost."""
+    async with ground.database.begin() as tx:
+        stuck = await batches.stuck(tx)
+    for row in stuck:
+        looked = await ground.database.transact(partial(batch_edits.second_chance, stuck=row))
+        ground.publish(looked.queued)
+    return Next(len(stuck), again=any(row["wished"] for row in stuck))
+
+
 async def go_on(ground: Ground) -> Next:
     """Give after-completion schedules whose chain broke off a next slot."""
     return Next(await ground.database.transact(chaining.second_chance))
@@ -189,6 +201,7 @@ STEPS: Final[Mapping[str, tuple[Callable[[Ground], Awaitable[Next]], str]]] = {
     "breakers": (try_breakers, "breaker_seconds"),
     "sla": (look_at_slas, "sla_seconds"),
     "turns": (take_turns, "turn_seconds"),
+    "batches": (move_batches, "batch_seconds"),
     "chains": (go_on, "chain_seconds"),
     "sessions": (prune, "session_seconds"),
     "partitions": (keep_partitions, "partition_seconds"),

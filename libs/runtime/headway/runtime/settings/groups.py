@@ -62,6 +62,7 @@ class MaintenanceGroup(Group):
     breaker_seconds: Seconds = Field(1, description="How often open breakers are looked at whose reset time has passed.")
     sla_seconds: Seconds = Field(1, description="How often runs are looked for that are late or take too long.")
     turn_seconds: Seconds = Field(1, description="How often the next run of each catch-up is let in.")
+    batch_seconds: Seconds = Field(2, description="How often batches are looked for whose opener has ended, or that nobody moved on.")
     chain_seconds: Seconds = Field(60, description="How often after-completion schedules that broke off are looked for.")
     session_seconds: Seconds = Field(60, description="How often ended sessions are removed.")
     session_keep_seconds: Seconds = Field(300, description="How long an ended session stays listed.")
