@@ -56,3 +56,16 @@ def forever(run: Run) -> None:
     """Never end."""
     run.progress(0.1, str(os.getpid())).result(10)
     signal.pause()
+
+
+@app.job(process=True)
+def small(n: int) -> int:
+    """Return what it is given."""
+    return n
+
+
+@app.job(process=True)
+def opens_a_batch(run: Run) -> dict[str, int]:
+    """Open a batch from a process."""
+    with run.batch(small, max_concurrent=2, mixed="partial") as batch:
+        return {"first": batch.append([{"n": 1}, {"n": 2}]).result(10)}

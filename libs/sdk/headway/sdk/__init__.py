@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from headway.core.errors import Conflict, HeadwayError, Invalid, LeaseLost, NotFound, Unavailable
     from headway.sdk.announce import announce_definition_changed
     from headway.sdk.app import Headway
+    from headway.sdk.batch import BatchHandle, BatchProgress
     from headway.sdk.client import Client
     from headway.sdk.dependencies import Depends
     from headway.sdk.handle import Handle, RunFailed
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from headway.sdk.verdicts import Cancelled, PartialSuccess, PermanentError, RetryAfter, Snooze, Success
 
 __all__ = [
+    "BatchHandle",
+    "BatchProgress",
     "Cancelled",
     "Client",
     "Conflict",
@@ -58,6 +61,7 @@ _HOME: Final = {
     "headway.core.errors": ("Conflict", "HeadwayError", "Invalid", "LeaseLost", "NotFound", "Unavailable"),
     "headway.sdk.announce": ("announce_definition_changed",),
     "headway.sdk.app": ("Headway",),
+    "headway.sdk.batch": ("BatchHandle", "BatchProgress"),
     "headway.sdk.client": ("Client",),
     "headway.sdk.dependencies": ("Depends",),
     "headway.sdk.handle": ("Handle", "RunFailed"),

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, overload
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from headway.core.definition import DefinitionDraft
 from headway.core.errors import Invalid, Problem
 from headway.core.reading import demand
 from headway.sdk.asking import AskOptions, ask_by_name
+from headway.sdk.batch import BatchHandle, BatchOptions, asks_of, batch_ask
 from headway.sdk.caller import Caller, Platform
 from headway.sdk.handle import Handle
 from headway.sdk.handler import Handler
@@ -111,6 +113,29 @@ class Headway:
     async def enqueue_many(self, asks: Sequence[Ask], *, tx: Any = None) -> list[Handle]:
         """Enqueue what `job.ask` or `app.ask` gave, all or none, in one transaction.  Raises Invalid with every ask that is wrong."""
         return await self._caller.enqueue_many(asks, tx)
+
+    async def batch(
+        self,
+        job: Job[..., Any] | str,
+        children: Sequence[Any] = (),
+        *,
+        parent: Mapping[str, Any] | None = None,
+        closed: bool = True,
+        key: str | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> BatchHandle:
+        """Have a job run for each of `children`, under a parent that ends with the last of them; all are accepted or none.
+
+        A child is parameters for the job, over those of `parent`, or what `job.ask` of any job gives.  One that is not `closed` takes more
+        by `append` until `close`.  `key` makes repetitions one batch.  Raises Invalid with every child that is wrong by its index,
+        NotFound, Conflict, Unavailable.
+        """
+        name = job if isinstance(job, str) else job.name
+        make_ask = partial(self.ask, name)
+        head = ask_by_name(name, parent, **self._caller.filled({} if key is None else {"key": key}))
+        wanted = batch_ask(head, asks_of(make_ask, children, parent), closed=closed, options=options)
+        made = await self._caller.make_batch(wanted)
+        return BatchHandle(made.parent, made.existing, self._caller, make_ask, parent)
 
     def enqueue_sync(
         self, name: str, params: Mapping[str, Any] | None = None, *, payload: bytes | str | None = None, **options: Unpack[AskOptions]

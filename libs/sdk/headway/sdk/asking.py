@@ -32,6 +32,9 @@ class AskOptions(TypedDict, total=False):
 class Askable(Protocol):
     """A job: it turns parameters into an ask and refuses what its handler would refuse."""
 
+    @property
+    def name(self) -> str: ...
+
     def ask(self, params: Any = None, **options: Unpack[AskOptions]) -> Ask:
         """Return the ask for one run.  Raises Invalid with every parameter that is wrong."""
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from headway.core.ask import Ask
+from headway.core.batch import BatchAsk
 from headway.runtime.tracing import span
 from headway.sdk.ambient import ambient_correlation
 from headway.sdk.asking import AskOptions
@@ -26,6 +27,22 @@ class Made(Protocol):
     def id(self) -> UUID: ...
     @property
     def existing(self) -> bool: ...
+
+
+class MadeBatch(Protocol):
+    """A batch that was accepted."""
+
+    @property
+    def parent(self) -> UUID: ...
+    @property
+    def existing(self) -> bool: ...
+
+
+class Lengthened(Protocol):
+    """Children that were appended."""
+
+    @property
+    def first(self) -> int: ...
 
 
 class Platform(Protocol):
@@ -51,6 +68,18 @@ class Platform(Protocol):
 
     async def again(self, run_id: UUID, *, actor: str, reason: str, replay: bool) -> Made:
         """Rerun or replay a run."""
+
+    async def make_batch(self, wanted: BatchAsk) -> MadeBatch:
+        """Accept a batch whole or not at all."""
+
+    async def append(self, parent: UUID, children: Sequence[Ask], *, key: str | None) -> Lengthened:
+        """Append children to a batch, all or none."""
+
+    async def close_batch(self, parent: UUID) -> None:
+        """Let a batch take no more children."""
+
+    async def batch(self, parent: UUID) -> Mapping[str, Any]:
+        """Return the row of a batch."""
 
     async def close(self) -> None:
         """Publish what waits and close."""
@@ -107,6 +136,23 @@ class Caller:
             platform = await self.platform()
             made = await (platform.enqueue_many(asks) if tx is None else platform.enqueue_within(tx, asks))
         return [Handle(one.id, one.existing, self) for one in made]
+
+    async def make_batch(self, wanted: BatchAsk) -> MadeBatch:
+        """Accept a batch whole or not at all."""
+        with span("run.enqueue"):
+            return await (await self.platform()).make_batch(wanted)
+
+    async def append(self, parent: UUID, children: Sequence[Ask], key: str | None) -> int:
+        """Append children to a batch, all or none, and return the index of the first."""
+        return (await (await self.platform()).append(parent, children, key=key)).first
+
+    async def close_batch(self, parent: UUID) -> None:
+        """Let a batch take no more children."""
+        await (await self.platform()).close_batch(parent)
+
+    async def batch(self, parent: UUID) -> Mapping[str, Any]:
+        """Return the row of a batch."""
+        return await (await self.platform()).batch(parent)
 
     async def wait(self, run_id: UUID, within: float | None) -> Mapping[str, Any]:
         """Return the row of a run once it is final."""

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from inspect import getsourcefile, unwrap
 from typing import Any, Final
+from uuid import UUID
 
 import orjson
 
@@ -17,7 +18,7 @@ from headway.core.errors import HeadwayError
 from headway.core.outcome import Lost, Outcome, SafeError
 from headway.sdk.handler import Handler
 from headway.sdk.run import Run
-from headway.sdk.wire import ask_from, facts_document, line, outcome_from
+from headway.sdk.wire import ask_from, batch_from, facts_document, line, outcome_from
 
 LONGEST_LINE: Final = 4 * 1024 * 1024
 END_SECONDS: Final = 5.0
@@ -82,13 +83,25 @@ async def _listen(reports: StreamReader, answers: StreamWriter, run: Run) -> Out
 
 async def _obey(message: dict[str, Any], run: Run) -> bytes:
     try:
-        if "percent" in message:
-            await run.link.progress(run.facts, message["percent"], message["message"])
-            return line(number=message["number"], ids=[])
-        ids = await run.link.enqueue(run.facts, [ask_from(ask) for ask in message["asks"]])
+        answer = await _answer(message, run)
     except HeadwayError as error:
         return line(number=message["number"], code=error.code, error=error.message)
-    return line(number=message["number"], ids=ids)
+    return line(number=message["number"], answer=answer)
+
+
+async def _answer(message: dict[str, Any], run: Run) -> Any:
+    match message:
+        case {"percent": percent, "message": said}:
+            await run.link.progress(run.facts, percent, said)
+        case {"batch": document}:
+            return await run.link.open_batch(run.facts, batch_from(document))
+        case {"append_to": parent, "asks": asks}:
+            return await run.link.append(run.facts, UUID(parent), [ask_from(ask) for ask in asks])
+        case {"close": parent}:
+            await run.link.close_batch(run.facts, UUID(parent))
+        case {"asks": asks}:
+            return await run.link.enqueue(run.facts, [ask_from(ask) for ask in asks])
+    return None
 
 
 async def _ended(process: Process) -> int:

@@ -17,13 +17,14 @@ from uuid import UUID
 import orjson
 
 from headway.core.ask import Ask
+from headway.core.batch import BatchAsk
 from headway.core.errors import HeadwayError, Unavailable
 from headway.core.outcome import Outcome
 from headway.sdk.execute import execute
 from headway.sdk.handler import Handler
 from headway.sdk.loading import load_file
 from headway.sdk.run import Run
-from headway.sdk.wire import ask_document, facts_of, line, outcome_document
+from headway.sdk.wire import ask_document, batch_document, facts_of, line, outcome_document
 
 
 class Uplink:
@@ -42,6 +43,18 @@ class Uplink:
     async def enqueue(self, claimed: Any, asks: Sequence[Ask]) -> list[UUID]:
         """Have the worker create children."""
         return [UUID(one) for one in await self._ask(asks=[ask_document(ask) for ask in asks])]
+
+    async def open_batch(self, claimed: Any, wanted: BatchAsk) -> UUID:
+        """Have the worker open a batch."""
+        return UUID(await self._ask(batch=batch_document(wanted)))
+
+    async def append(self, claimed: Any, parent: UUID, children: Sequence[Ask]) -> int:
+        """Have the worker append children to a batch."""
+        return int(await self._ask(append_to=str(parent), asks=[ask_document(ask) for ask in children]))
+
+    async def close_batch(self, claimed: Any, parent: UUID) -> None:
+        """Have the worker close a batch."""
+        await self._ask(close=str(parent))
 
     async def _ask(self, **message: Any) -> Any:
         number = next(self.numbers)
@@ -66,7 +79,7 @@ class Uplink:
             away = answer["code"] in {"unavailable", "lease_lost", "contested"}
             future.set_exception((Unavailable if away else HeadwayError)(answer["error"], code=answer["code"]))
         else:
-            future.set_result(answer["ids"])
+            future.set_result(answer["answer"])
 
 
 def found(where: dict[str, str]) -> Any:

@@ -4,6 +4,7 @@ import asyncio
 from asyncio import Event, Task
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, Self
@@ -13,6 +14,7 @@ from headway.broker import Broker, Queued, hints
 from headway.broker.announcer import Announcer
 from headway.broker.connect import connect
 from headway.core.ask import Ask, problems_of
+from headway.core.batch import BatchAsk, batch_problems, children_problems
 from headway.core.errors import HeadwayError, NotFound, Problem, Unavailable
 from headway.core.ids import make_id
 from headway.core.reading import demand
@@ -24,11 +26,13 @@ from headway.runtime.settings import Connections, SecretsGroup, load
 from headway.runtime.tracing import current_traceparent
 from headway.runtime.vault import vault_of
 from headway.sdk.gathering import Gathering
-from headway.store import runs
+from headway.store import batch_edits, batches, runs
 from headway.store.accept import Answer, accept
+from headway.store.batch_edits import Appended, Made
 from headway.store.caller import all_or_none, begun, callers_tx
 from headway.store.cancel import CancelDone, cancel
 from headway.store.enqueue import Accepted, create_alone
+from headway.store.gates import Placed
 from headway.store.replay import replay
 from headway.store.rerun import Again, rerun
 from headway.store.tx import Database, Row, Tx
@@ -142,12 +146,51 @@ class Client:
 
         `final` is also said of a run that never was.
         """
-        done, at = await self.database.transact(partial(_cancel, ids=sorted(ids), actor=actor, reason=reason))
-        self.announcer.put(hints.created((Queued(run.id, run.queue, run.priority) for run in done.promoted), at=at))
-        if done.wished:
-            self.announcer.put([hints.letter(RunCancel(runs=tuple(done.wished)), at=at)])
-        said = dict.fromkeys(ids, "final") | dict.fromkeys(done.wished, "cancelling")
-        return said | {run.id: "cancelled" for run in done.ended}
+        said = dict.fromkeys(ids, "final")
+        wanted: Sequence[UUID] = sorted(ids)
+        while wanted:
+            done, at = await self.database.transact(partial(_cancel, ids=wanted, actor=actor, reason=reason))
+            self.announcer.put(hints.created((Queued(run.id, run.queue, run.priority) for run in done.promoted), at=at))
+            if done.wished:
+                self.announcer.put([hints.letter(RunCancel(runs=tuple(done.wished)), at=at)])
+            became = dict.fromkeys([*done.wished, *done.parents], "cancelling") | {run.id: "cancelled" for run in done.ended}
+            said |= {id_: became[id_] for id_ in said.keys() & became.keys()}
+            wanted = done.left
+        return said
+
+    async def make_batch(self, wanted: BatchAsk) -> Made:
+        """Accept a parent and its children, all or none, in one transaction.
+
+        A batch whose key was used for the same request is answered with the one that stands.  Raises Invalid with everything that is
+        refused, children by their index, NotFound, Conflict, Unavailable.
+        """
+        demand(list(batch_problems(wanted)))
+        named = replace(wanted, parent=self._named(wanted.parent), children=[self._named(child) for child in wanted.children])
+        made = await self.database.transact(partial(batch_edits.make, wanted=named))
+        self._begun(made.queued, 0 if made.existing else 1 + made.total)
+        return made
+
+    async def append(self, parent: UUID, children: Sequence[Ask], *, tenant: str | None = None, key: str | None = None) -> Appended:
+        """Append children to an open batch, all or none; `tenant` None means every tenant.  The same key appends them once.
+
+        Raises Invalid with every child that is refused by its index, NotFound, Conflict when it is closed, Unavailable.
+        """
+        demand(list(children_problems(children)))
+        named = [self._named(child) for child in children]
+        add = partial(batch_edits.append, parent=parent, children=named, tenant=tenant, key=key)
+        appended = await self.database.transact(add)
+        self._begun(appended.queued, 0 if appended.existing else appended.added)
+        return appended
+
+    async def close_batch(self, parent: UUID, *, tenant: str | None = None) -> None:
+        """Let a batch take no more children; one that is closed stays so.  Raises NotFound, Unavailable."""
+        looked = await self.database.transact(partial(batch_edits.close, parent=parent, tenant=tenant))
+        self._begun(looked.queued, 0)
+
+    async def batch(self, parent: UUID, *, tenant: str | None = None) -> Row:
+        """Return the row of a batch.  Raises NotFound, Unavailable."""
+        async with self.database.once() as tx:
+            return await batches.get(tx, parent, tenant)
 
     async def rerun(self, wanted: Again) -> Accepted:
         """Make a fresh run of what a finished run was given.  Raises NotFound, Conflict, Unavailable."""
@@ -208,6 +251,14 @@ class Client:
         self._start_telling()
         self.announcer.put(hints.created(Queued(one.id, one.queue, one.priority) for one in new if one.state is State.QUEUED))
 
+    def _begun(self, queued: Sequence[Placed], new: int) -> None:
+        RUN_ENQUEUED.inc(new)
+        self._start_telling()
+        self.announcer.put(hints.created(Queued(one.id, one.queue, one.priority) for one in queued))
+
+    def _named(self, ask: Ask) -> Ask:
+        return ask if ask.created_by else ask._replace(created_by=self.created_by)
+
     def _checked(self, asks: Sequence[Ask]) -> list[Ask]:
         problems = [
             Problem(problem.field if len(asks) == 1 else f"asks[{number}].{problem.field}", problem.message)
@@ -215,7 +266,7 @@ class Client:
             for problem in found
         ]
         demand(problems)
-        return [ask if ask.created_by else ask._replace(created_by=self.created_by) for ask in asks]
+        return [self._named(ask) for ask in asks]
 
     async def _flush(self) -> None:
         with suppress(TimeoutError, Unavailable):

@@ -4,6 +4,7 @@ from asyncio import AbstractEventLoop
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol, Unpack
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from headway.core.ask import Ask, Origin, problems_of
 from headway.core.errors import Invalid
 from headway.core.reading import demand
 from headway.sdk.asking import Askable, AskOptions, ask_by_name
+from headway.sdk.batch import BatchLink, BatchOptions, RunBatch, batch_ask
 from headway.sdk.pending import Pending
 
 
@@ -55,9 +57,15 @@ class Attempted(Protocol):
     def correlation(self) -> str | None: ...
     @property
     def traceparent(self) -> str | None: ...
+    @property
+    def parent(self) -> UUID | None: ...
+    @property
+    def batch_index(self) -> int | None: ...
+    @property
+    def batch_total(self) -> int | None: ...
 
 
-class Link(Protocol):
+class Link(BatchLink, Protocol):
     """The way from a handler back to the platform, fenced: what an attempt says that is no longer held raises LeaseLost."""
 
     async def progress(self, claimed: Any, percent: int, message: str) -> None:
@@ -138,6 +146,21 @@ class Run:
         return self.facts.correlation
 
     @property
+    def parent(self) -> UUID | None:
+        """The run that this one was made by: the parent of its batch, or whatever enqueued it as a child; None for others."""
+        return self.facts.parent
+
+    @property
+    def batch_index(self) -> int | None:
+        """The place among the children of its batch, from 0; None for a run that is in none."""
+        return self.facts.batch_index
+
+    @property
+    def batch_total(self) -> int | None:
+        """How many children its batch had when this attempt began; None for a run that is in none."""
+        return self.facts.batch_total
+
+    @property
     def params(self) -> Mapping[str, Any]:
         """The parameters as they are stored, secret ones opened; empty when there are none."""
         if self._params is None:
@@ -174,17 +197,34 @@ class Run:
         """Enqueue a child of this run, by job or by name, and answer its id.  Raises LeaseLost when the attempt is not held."""
         return self._asked(self._child(job, params, options))
 
+    def batch(self, job: Askable | str | None = None, **options: Unpack[BatchOptions]) -> RunBatch:
+        """Open a batch of a job, this run's own by default: `async with run.batch(job) as batch: await batch.append([...])`.
+
+        Its parent is a run beside this one, whose `id` the batch has.  Leaving the block closes it, and so does the end of the attempt.
+        Raises Invalid, LeaseLost when the attempt is not held.
+        """
+        name = job or self.definition
+        head = ask_by_name(name if isinstance(name, str) else name.name)
+        wanted = batch_ask(self._as_child(head), (), closed=False, options=options)
+        return RunBatch(self.link, self.facts, wanted, partial(_ask, name), self._asked)
+
     async def _child(self, job: Askable | str, params: Any, options: AskOptions) -> UUID:
-        ask = ask_by_name(job, params, **options) if isinstance(job, str) else job.ask(params, **options)
-        child = ask._replace(
+        child = self._as_child(_ask(job, params, **options))
+        demand(problems_of(child))
+        return (await self.link.enqueue(self.facts, [child]))[0]
+
+    def _as_child(self, ask: Ask) -> Ask:
+        return ask._replace(
             tenant=self.tenant,
             origin=Origin.CHILD,
             parent=self.id,
             created_by=self.definition,
             correlation=ask.correlation or self.correlation,
         )
-        demand(problems_of(child))
-        return (await self.link.enqueue(self.facts, [child]))[0]
 
     def _asked(self, work: Coroutine[Any, Any, Any]) -> Pending[Any]:
         return Pending(work, self.loop)
+
+
+def _ask(job: Askable | str, params: Any = None, **options: Unpack[AskOptions]) -> Ask:
+    return ask_by_name(job, params, **options) if isinstance(job, str) else job.ask(params, **options)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
 from headway.core.ask import Ask
+from headway.core.batch import BatchAsk
 from headway.core.outcome import Failure, Outcome, PartialSuccess, Result, Success
 from headway.sdk.execute import execute
 from headway.sdk.job import Job
@@ -41,6 +42,9 @@ class Facts(NamedTuple):
     deadline_at: datetime = NOON + HOUR
     correlation: str | None = None
     traceparent: str | None = None
+    parent: UUID | None = None
+    batch_index: int | None = None
+    batch_total: int | None = None
     stored_token: UUID | None = None
 
     @property
@@ -55,6 +59,7 @@ class Recorder:
 
     progress_said: list[tuple[int, str]] = field(default_factory=list)
     children: list[Ask] = field(default_factory=list)
+    batches: list[BatchAsk] = field(default_factory=list)
 
     async def progress(self, claimed: Any, percent: int, message: str) -> None:
         """Remember progress."""
@@ -65,13 +70,27 @@ class Recorder:
         self.children += asks
         return [uuid4() for _ in asks]
 
+    async def open_batch(self, claimed: Any, wanted: BatchAsk) -> UUID:
+        """Remember a batch."""
+        self.batches.append(wanted)
+        return uuid4()
+
+    async def append(self, claimed: Any, parent: UUID, children: Sequence[Ask]) -> int:
+        """Remember children of a batch."""
+        self.children += children
+        return len(self.children) - len(children)
+
+    async def close_batch(self, claimed: Any, parent: UUID) -> None:
+        """A batch that was remembered needs no closing."""
+
 
 class Tried(NamedTuple):
-    """What became of an attempt: its outcome, and what its handler asked of the platform."""
+    """What became of an attempt: its outcome, and what its handler asked of the platform; `children` has those of its batches, too."""
 
     outcome: Outcome
     progress: list[tuple[int, str]]
     children: list[Ask]
+    batches: list[BatchAsk]
 
     @property
     def result(self) -> Result | None:
@@ -89,7 +108,7 @@ async def run_handler(job: Job[..., Any], params: Any = None, **facts: Any) -> T
     recorder = Recorder()
     given = {"id": uuid4(), "definition": job.name, "handler": job.name, "params": text, **facts}
     outcome = await execute(job.handler, Run(Facts(**given), recorder))
-    return Tried(outcome, recorder.progress_said, recorder.children)
+    return Tried(outcome, recorder.progress_said, recorder.children, recorder.batches)
 
 
 def __getattr__(name: str) -> Any:

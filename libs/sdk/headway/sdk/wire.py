@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 
 from headway.core.ask import Ask, Origin
+from headway.core.batch import BatchAsk, Mixed
 from headway.core.outcome import Cancelled, Failure, Lost, Outcome, PartialSuccess, SafeError, Snooze, Success
 from headway.sdk.run import Run
 
@@ -35,6 +36,9 @@ class Facts(NamedTuple):
     failures: int
     correlation: str | None
     traceparent: str | None
+    parent: UUID | None
+    batch_index: int | None
+    batch_total: int | None
 
 
 def facts_document(run: Run) -> dict[str, Any]:
@@ -45,7 +49,7 @@ def facts_document(run: Run) -> dict[str, Any]:
 
 def facts_of(document: Mapping[str, Any]) -> Facts:
     """Return the facts that a document holds."""
-    read = {"id": UUID, "token": UUID, "schedule": UUID, "payload": bytes.fromhex}
+    read = {"id": UUID, "token": UUID, "schedule": UUID, "parent": UUID, "payload": bytes.fromhex}
     read |= dict.fromkeys(("slot_at", "available_at", "started_at", "deadline_at"), datetime.fromisoformat)
     return Facts(**_read(document, read))
 
@@ -62,6 +66,17 @@ def ask_from(document: Mapping[str, Any]) -> Ask:
     read: dict[str, Any] = dict.fromkeys(("parent", "schedule", "token"), UUID)
     read |= dict.fromkeys(("at", "slot_at"), datetime.fromisoformat)
     return Ask(**_read(document, read | {"origin": Origin, "payload": bytes.fromhex, "delay": _seconds}))
+
+
+def batch_document(wanted: BatchAsk) -> dict[str, Any]:
+    """Return a batch without children, as a handler opens it, as a document."""
+    options = {name: getattr(wanted, name) for name in ("closed", "max_concurrent", "mixed", "counted", "triggers")}
+    return {"parent": ask_document(wanted.parent), **options}
+
+
+def batch_from(document: Mapping[str, Any]) -> BatchAsk:
+    """Return the batch that a document holds."""
+    return BatchAsk(**_read(document, {"parent": ask_from, "mixed": Mixed}))
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:

@@ -197,7 +197,7 @@ class Worker:
         self.announcer.put(hints.created(map(_hint, concluded.queued), at=concluded.at))
         self.announcer.put(completions(concluded, publish_all=self.settings.publish_all_completions))
 
-    async def _announce(self, made: Sequence[Accepted]) -> None:
+    async def _announce(self, made: Sequence[Accepted | Placed]) -> None:
         self.announcer.put(hints.created([hints.Queued(run.id, run.queue, run.priority) for run in made]))
 
     def _bury(self, delivery: Delivery, error: Unparseable) -> None:
