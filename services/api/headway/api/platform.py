@@ -11,7 +11,9 @@ from headway.api.cursors import Cursors
 from headway.broker import Broker
 from headway.broker.announcer import Announcer
 from headway.core.ask import Ask
+from headway.core.batch import BatchAsk
 from headway.runtime.health import Health
+from headway.store.batch_edits import Appended, Made
 from headway.store.enqueue import Accepted
 from headway.store.rerun import Again
 from headway.store.tx import Database
@@ -36,6 +38,15 @@ class Runs(Protocol):
 
     async def replay(self, wanted: Again) -> Accepted:
         """Make the one replay that a failed run may have.  Raises NotFound, Conflict or Unavailable."""
+
+    async def make_batch(self, wanted: BatchAsk) -> Made:
+        """Accept a parent and its children, all or none.  Raises Invalid, NotFound, Conflict or Unavailable."""
+
+    async def append(self, parent: UUID, children: Sequence[Ask], *, tenant: str | None, key: str | None) -> Appended:
+        """Append children to an open batch, all or none.  Raises Invalid, NotFound, Conflict or Unavailable."""
+
+    async def close_batch(self, parent: UUID, *, tenant: str | None) -> None:
+        """Let a batch take no more children.  Raises NotFound or Unavailable."""
 
     async def cancel(self, ids: Sequence[UUID], *, actor: str, reason: str) -> Mapping[UUID, str]:
         """Cancel what does not run, ask for the end of what does, and say of each whether it is cancelled, cancelling or final."""

@@ -87,6 +87,7 @@ class Run(BaseModel):
     finished_at: datetime | None
     origin: str
     parent: UUID | None
+    batch_index: int | None = Field(description="Its place among the children of its batch, whose parent is `parent`.")
     schedule: UUID | None
     slot_at: datetime | None
     key: str | None

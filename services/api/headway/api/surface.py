@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from headway.api import (
     backfills,
+    batches,
     broker,
     calendars,
     definitions,
@@ -28,6 +29,7 @@ from headway.api.problems import MEDIA_TYPE, ProblemDetails, answer
 # The next slots of a definition lie below its name, and a name may hold slashes: the longer path has to be tried first.
 ROUTERS: Final = (
     runs.router,
+    batches.router,
     proofs.router,
     previews.router,
     backfills.router,
