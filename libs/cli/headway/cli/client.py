@@ -1,5 +1,6 @@
 """The API as the command line calls it: documents in and out, problems as errors."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from headway.runtime.settings import ClientSettings
 
 PAGE: Final = 200
+ONE_OF: Final = re.compile("(?<=ch)es$|s$")
 READING: Final = Retrying(
     stop=stop_after_attempt(4),
     wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
@@ -104,7 +106,7 @@ def path_of_id(kind: str, text: str, after: str = "") -> str:
     try:
         return path_of(kind, str(UUID(text)), after)
     except ValueError:
-        raise Invalid.field(kind.rstrip("s").upper(), f"{text!r} is not an id: headway {kind} list shows them") from None
+        raise Invalid.field(ONE_OF.sub("", kind).upper(), f"{text!r} is not an id: headway {kind} list shows them") from None
 
 
 def api_of(output: "Output") -> Api:

@@ -114,3 +114,21 @@ def read_document(file: str, of: str = "definitions") -> dict[str, Any]:
     if not isinstance(document, dict):
         raise Invalid.field("FILE", f"{file} must hold a mapping with `{of}`")
     return document
+
+
+def read_items(file: str, of: str, *, header: bool) -> tuple[dict[str, Any], Any]:
+    """Return the document of a file without its items, and the items.
+
+    They are what the document has under `of`; of JSON Lines, a file *.jsonl, each line is one, but the first where that is a `header`, the
+    document itself.  Raises Invalid with what cannot be read.
+    """
+    if not file.endswith(".jsonl"):
+        document = read_document(file, of)
+        return {name: value for name, value in document.items() if name != of}, document.get(of, [])
+    numbered = enumerate(read_text(file).splitlines(), 1)
+    lines = [read_json(line, f"FILE: line {number}") for number, line in numbered if line.strip()]
+    if not header:
+        return {}, lines
+    if not lines or not isinstance(lines[0], dict):
+        raise Invalid.field("FILE", f"{file} must have a mapping in its first line, what all {of} have in common")
+    return lines[0], lines[1:]

@@ -8,6 +8,7 @@ import typer
 from headway.cli.output import Format, Output
 from headway.cli.root import Root, example, tell_of_crash
 from headway.cli.verbs.backfill import schedules
+from headway.cli.verbs.batches import app as batches
 from headway.cli.verbs.broker import app as broker
 from headway.cli.verbs.calendars import app as calendars
 from headway.cli.verbs.db import app as db
@@ -55,6 +56,7 @@ for name, group in {
     "slots": slots,
     "calendars": calendars,
     "restrictions": restrictions,
+    "batches": batches,
     "dead": dead,
     "broker": broker,
     "db": db,

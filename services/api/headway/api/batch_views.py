@@ -40,6 +40,7 @@ class AppendRequest(Asked):
     """Children that are wanted, all of them or none."""
 
     children: Annotated[list[ChildItem], Field(min_length=1, max_length=MOST_CHILDREN)]
+    key: Key | None = None
 
 
 class BatchRequest(Asked):

@@ -46,6 +46,12 @@ class Headers(NamedTuple):
     key: str | None
     correlation: str | None
 
+    def key_beside(self, other: str | None) -> str | None:
+        """Return the key, which may stand in the body as well.  Raises Invalid when the body says another."""
+        if self.key is not None and other not in (None, self.key):
+            raise Invalid.field("Idempotency-Key", "differs from the key in the body")
+        return self.key or other
+
 
 async def _headers(idempotency_key: IdempotencyKey = None, x_correlation_id: XCorrelationId = None) -> Headers:
     return Headers(idempotency_key, x_correlation_id)
@@ -63,11 +69,10 @@ async def create_batch(
     response: Response,
 ) -> BatchAccepted:
     """Ask for a parent and its children, all of them or none."""
-    if sent.key is not None and wanted.key not in (None, sent.key):
-        raise Invalid.field("Idempotency-Key", "differs from the key in the body")
+    key = sent.key_beside(wanted.key)
     await _require_definition(here, wanted.definition, who)
     correlation = wanted.correlation or sent.correlation
-    parent = _parent(wanted, who, sent.key or wanted.key, correlation)
+    parent = _parent(wanted, who, key, correlation)
     children = await _children(here, items_of(wanted.children, wanted.definition, wanted.params, correlation), who)
     options = {name: getattr(wanted, name) for name in ("closed", "max_concurrent", "counted", "triggers")}
     made = await here.runs.make_batch(BatchAsk(parent, children, mixed=Mixed(wanted.mixed), **options))
@@ -119,12 +124,13 @@ async def append_children(
     response: Response,
 ) -> ChildrenAccepted:
     """Append children to an open batch, all of them or none."""
+    key = sent.key_beside(wanted.key)
     async with here.database.begin() as tx:
         parent = await _parent_of(tx, await batches.get(tx, batch_id, who.tenant))
         params = await runs.params_text(tx, parent)
     inherited = None if params is None else orjson.loads(params)
     children = await _children(here, items_of(wanted.children, parent["definition"], inherited, sent.correlation), who)
-    done = await here.runs.append(batch_id, children, tenant=who.tenant, key=sent.key)
+    done = await here.runs.append(batch_id, children, tenant=who.tenant, key=key)
     if not done.existing:
         await _write(here, audit.Entry(who.actor, "batch.append", f"run:{batch_id}", who.tenant, new={"children": done.added}))
     response.status_code = 200 if done.existing else 201

@@ -25,6 +25,8 @@ FIELDS: Final = (
     "priority",
     "handler",
     "origin",
+    "parent",
+    "batch_index",
     "rerun_of",
     "replay_of",
     "replayed_by",
