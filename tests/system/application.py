@@ -79,3 +79,10 @@ async def suicide(run: Run) -> None:
     """End the process that runs it."""
     note(run)
     os.kill(os.getpid(), 9)
+
+
+@app.job(name="wrong")
+async def wrong(run: Run) -> None:
+    """Fail for good."""
+    note(run)
+    raise ValueError("no")

@@ -1,0 +1,42 @@
+"""A large batch whose scheduler dies on the way."""
+
+import sys
+import time
+
+import pytest
+
+from tests.system.batching import Watch, make
+from tests.system.fleet import Fleet, eventually
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
+GOOD, BAD = 9_700, 300
+TOTAL = GOOD + BAD
+
+
+async def test_ten_thousand_children_end_their_parent_once(fleet: Fleet) -> None:
+    """10,000 children under two workers, whose scheduler is killed on the way and started again: the parent ends exactly once, with the
+    counts of all children, by progress that never falls, and every invariant holds (BAT-03, BAT-04, BAT-05)."""
+    fleet.sync()
+    scheduler = fleet.start("scheduler")
+    fleet.start("maintenance")
+    for _ in range(2):
+        fleet.start("worker")
+    await fleet.until("SELECT count(*) >= 3 FROM headway.session WHERE state = 1")
+    began = time.monotonic()
+    watch = Watch(fleet, await make(fleet, GOOD, BAD))
+    made = time.monotonic() - began
+
+    async def complete(count: int) -> bool:
+        return await watch.look() >= count
+
+    await eventually(lambda: complete(TOTAL // 4), 120, what="a quarter of the children complete", report=fleet.report)
+    scheduler.kill()
+    fleet.members.remove(scheduler)
+    fleet.start("scheduler")
+    await eventually(lambda: complete(TOTAL), 240, what="all children complete", report=fleet.report)
+    took = time.monotonic() - began
+    sys.stdout.write(f"{TOTAL} children made in {made:.1f} s, ended in {took:.1f} s, {len(set(watch.seen))} steps of progress\n")
+    assert await watch.ended() == {"outcome": 3, "total": TOTAL, "outcomes": {"success": GOOD, "failure": BAD}}
+    watch.check(TOTAL)
+    done = fleet.run("doctor")
+    assert done.returncode == 0, done.stdout + done.stderr
