@@ -114,3 +114,15 @@ def test_a_half_open_breaker_lets_one_probe_in(asked: int) -> None:
         used = after(used, admission, NOW)
         states.append(admission.state)
     assert states == [State.QUEUED] + [State.HELD] * (asked - 1)
+
+
+@given(limits, usages, st.integers(0, 7))
+def test_what_does_not_count_asks_everything_but_concurrency(allowed: Limits, used: Usage, uncounted: int) -> None:
+    """BAT-02: an uncounted run passes the limit of concurrent runs alone, and leaves that limit to others as it was."""
+    counted = replace(used, active=used.active + uncounted, uncounted=uncounted)
+    free = admit(replace(allowed, max_concurrent_runs=0), counted, NOW)
+    assert admit(allowed, counted, NOW, counted=False) == free
+    left = after(counted, free, NOW, counted=False)
+    assert left.active - left.uncounted == used.active
+    if allowed.breaker is BreakerState.CLOSED:
+        assert admit(allowed, counted, NOW) == admit(allowed, used, NOW)

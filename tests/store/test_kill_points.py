@@ -6,11 +6,13 @@ from uuid import UUID
 
 from headway.core.definition import Watch
 from headway.core.outcome import Failure, SafeError, Success
-from headway.store import breakers
+from headway.core.run import State
+from headway.store import breakers, tallying
 from headway.store.alerting import alert
 from headway.store.chaining import chaining
 from headway.store.reactions import Doing, Kind, work_off
 from headway.store.tx import Database
+from tests.store.batching import Batches
 from tests.store.kill_points import at_every_point
 from tests.store.ledger import START, Ledger
 from tests.store.scene import Scene
@@ -69,3 +71,15 @@ async def test_one_next_slot_however_often_its_reaction_died(scene: Scene) -> No
     assert deaths >= 4
     assert await owed(scene) == 0
     assert (await ledger.row())["chained_at"] is not None
+
+
+async def test_a_batch_moves_once_however_often_its_reaction_died(scene: Scene) -> None:
+    """LSE-12, BAT-05: progress, the next child and the end of the parent commit with the reaction that owed them."""
+    await scene.define()
+    batches = Batches(scene)
+    parent = await batches.make(2, max_concurrent=1)
+    for id_ in await batches.ids(parent):
+        await batches.end([id_])
+        assert await at_every_point(scene.database, partial(react, kind=Kind.BATCH, doing=tallying.react)) >= 8
+    assert await owed(scene) == 0
+    assert (await scene.state(parent), await batches.said(parent)) == (State.SUCCEEDED, (100, "2/2 children complete"))
