@@ -4,7 +4,11 @@ from typing import Any
 from uuid import UUID
 
 import httpx
+import orjson
 
+from headway.core.secret import opened
+from headway.runtime.settings import Secret
+from headway.runtime.vault import Keyring, new_key
 from headway.store import reactions
 from headway.store.tx import Database
 from tests.api.rows import REPORT, Rows, fields, put
@@ -142,3 +146,22 @@ async def test_what_is_no_batch_is_not_found(api: httpx.AsyncClient) -> None:
         assert (await api.get(path)).status_code == 404
     assert (await api.post(f"{BATCHES}/{run}:close")).status_code == 404
     assert (await api.post(f"{BATCHES}/{run}/children", json={"children": [{}]})).status_code == 404
+
+
+async def test_appended_children_inherit_secrets(api: httpx.AsyncClient, rows: Rows, database: Database) -> None:
+    """TPL-07, BAT-01: a parent keeps a secret sealed, children that come later inherit it sealed anew, and no row tells it."""
+    database.vault = Keyring([Secret(new_key())])
+    spec = {"properties": {"token": {"type": "string", "writeOnly": True}, "n": {"type": "integer"}}, "required": ["token"]}
+    await put(api, {"name": "report", "parameter_spec": spec})
+    batch = await made(api, params={"token": "bare-as-can-be"}, children=[{"params": {"n": 1}}], closed=False)
+    response = await api.post(f"{BATCHES}/{batch['id']}/children", json={"children": [{"params": {"n": 2}}]})
+    assert response.status_code == 201, response.text
+    texts = [row["params"] for row in await rows.fetch("SELECT params FROM headway.run ORDER BY id")]
+    assert [opened(orjson.loads(text), database.vault) for text in texts] == [
+        {"token": "bare-as-can-be"},
+        {"token": "bare-as-can-be", "n": 1},
+        {"token": "bare-as-can-be", "n": 2},
+    ]
+    assert not [text for text in texts if "bare" in text]
+    shown = await get(api, f"/v1/runs/{batch['id']}/content")
+    assert "bare" not in str(shown)

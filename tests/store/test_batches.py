@@ -14,8 +14,12 @@ from headway.core.batch import BatchAsk, Mixed
 from headway.core.errors import Conflict, Invalid, NotFound
 from headway.core.outcome import Cancelled, Failure, RunOutcome, SafeError, Timeout
 from headway.core.run import Cause, State
+from headway.runtime.settings import Secret
+from headway.runtime.vault import Keyring, new_key
 from headway.store import batch_edits, catalogue, gates, partitions, reactions
 from headway.store.reactions import Kind
+from headway.store.replay import replay
+from headway.store.rerun import Again, rerun
 from headway.store.tx import Database
 from tests.store.batching import DOING, Batches
 from tests.store.scene import Scene
@@ -372,3 +376,57 @@ async def test_two_batches_under_two_schedulers_wait_for_nobody_for_long(databas
     assert await waiting == 1
     assert await scene.state(parent) is State.SUCCEEDED
     assert await batches.react() == 0
+
+
+async def test_a_replay_takes_the_place_of_a_child_while_its_batch_goes_on(scene: Scene, batches: Batches) -> None:
+    """RUN-13, BAT-05: the replay has the original's index and counts in its place; percent never falls; the parent waits for it."""
+    await scene.define(max_concurrent_runs=1)
+    parent = await batches.make(2, max_concurrent=1)
+    first, second = await batches.ids(parent)
+    await batches.end([first], Failure(ERROR))
+    await batches.react()
+    made = await scene.database.transact(partial(replay, wanted=Again(first, "ann")))
+    row = await scene.run(made.id)
+    assert (row["parent"], row["batch_index"], row["cause"], row["owes"]) == (parent, 0, Cause.BATCH, QUIET | 1 << Kind.BATCH)
+    assert await batches.said(parent) == (50, "0/2 children complete")
+    for id_ in (second, made.id):
+        await batches.end([id_])
+        await batches.react()
+    row = await scene.run(parent)
+    assert orjson.loads(row["result"]) == {"total": 2, "outcomes": {"success": 2}}
+    assert await batches.look() == 0
+
+
+async def test_a_replay_after_the_end_of_the_batch_stands_apart(scene: Scene, batches: Batches) -> None:
+    """RUN-13: a batch that has ended stays as it ended; and a parent, which ran nothing, is neither replayed nor run again."""
+    await scene.define()
+    parent = await batches.make(1)
+    (child,) = await batches.ids(parent)
+    await batches.end([child], Failure(ERROR))
+    await batches.react()
+    made = await scene.database.transact(partial(replay, wanted=Again(child, "ann")))
+    row = await scene.run(made.id)
+    assert (row["parent"], row["batch_index"], row["state"]) == (child, None, State.QUEUED)
+    await batches.end([made.id])
+    assert await batches.react() == 0
+    for again in (replay, rerun):
+        with pytest.raises(Conflict, match="ran nothing itself"):
+            await scene.database.transact(partial(again, wanted=Again(parent, "ann")))
+
+
+async def test_a_parent_keeps_no_secrets_of_others(scene: Scene, batches: Batches) -> None:
+    """TPL-07: what only the children's definition calls secret is refused as a parameter of the parent, where it would stand bare."""
+    spec = {"type": "object", "properties": {"token": {"type": "string", "writeOnly": True}}}
+    scene.database.vault = Keyring([Secret(new_key())])
+    await scene.define()
+    await scene.define("sealed", parameter_spec=spec)
+    given = '{"token": "s3cret-s3cret", "n": 1}'
+    bare, kept = [BatchAsk(Ask(head, params=given, key="k"), [Ask("sealed", params=given)]) for head in ("job", "sealed")]
+    with pytest.raises(Invalid, match="is secret for 'sealed' and not for 'job'") as refused:
+        await scene.database.transact(partial(batch_edits.make, wanted=bare))
+    assert [problem.field for problem in refused.value.problems] == ["params.token"]
+    one, two = [await scene.database.transact(partial(batch_edits.make, wanted=kept)) for _ in range(2)]
+    assert (one.parent == two.parent, two.existing) == (True, True)
+    rows = await scene.sql("SELECT params FROM headway.run")
+    assert len(rows) == 2
+    assert not [row for row in rows if "s3cret" in row["params"]]

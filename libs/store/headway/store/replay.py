@@ -1,4 +1,7 @@
-"""Replay: a failed run once more, once, in its place: the same slot, idempotency token and key, and its attempts go on from there."""
+"""Replay: a failed run once more, once, in its place: the same slot, idempotency token and key, and its attempts go on from there.
+
+A child takes its original's place in the batch as well, as long as that has not ended.
+"""
 
 from typing import Final
 
@@ -13,6 +16,7 @@ from headway.store.finish import MARK_REPLAYED
 from headway.store.rerun import Again, ask_again, made_before, make, original
 from headway.store.schema import idempotency_key
 from headway.store.statement import param, statement
+from headway.store.tallying import place_in_batch, tally
 from headway.store.tx import Row, Tx
 
 MOVE_KEYS: Final = statement(
@@ -28,6 +32,7 @@ async def replay(tx: Tx, wanted: Again) -> Accepted:
     used otherwise).
     """
     row = await original(tx, wanted)
+    place = await place_in_batch(tx, row)
     id_ = make_id(tx.now)
     if before := await made_before(tx, wanted, row, id_, "replay"):
         return before
@@ -37,7 +42,11 @@ async def replay(tx: Tx, wanted: Again) -> Accepted:
         schedule=row["schedule"], slot_at=row["slot_at"], token=row["token"] or row["id"], key=row["key"], attempt=row["attempt"]
     )
     await tx.execute(MOVE_KEYS, original=row["id"], run=id_)
-    return await make(tx, ask, id_, wanted)
+    if place is None:
+        return await make(tx, ask, id_, wanted)
+    made = await make(tx, ask._replace(**place), id_, wanted)
+    queued = (await tally(tx, row["parent"])).queued
+    return made._replace(state=State.QUEUED) if id_ in {one.id for one in queued} else made
 
 
 def _refusal(row: Row) -> Conflict:

@@ -10,7 +10,7 @@ from headway.core.ask import Ask, Origin
 from headway.core.errors import Conflict, HeadwayError, NotFound
 from headway.core.ids import make_id
 from headway.core.run import FINAL, State
-from headway.store import audit, keys, runs
+from headway.store import audit, batches, keys, runs
 from headway.store.accept import admitted, found_by
 from headway.store.enqueue import Accepted, create
 from headway.store.schema import definition
@@ -46,10 +46,12 @@ async def rerun(tx: Tx, wanted: Again) -> Accepted:
 
 
 async def original(tx: Tx, wanted: Again) -> Row:
-    """Return the run that is wanted once more.  Raises NotFound."""
+    """Return the run that is wanted once more.  Raises NotFound, and Conflict for the parent of a batch."""
     row = await runs.get(tx, wanted.run, wanted.tenant)
     if row is None:
         raise NotFound(f"run: there is no run {wanted.run}")
+    if await tx.fetch_one(batches.GET, parent=wanted.run) is not None:
+        raise Conflict("run: it is the parent of a batch and ran nothing itself: make the batch again", code="batch_parent")
     return row
 
 

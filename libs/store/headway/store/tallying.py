@@ -4,14 +4,14 @@ The end of a child, a close and a cancel all lock the batch and look at the chil
 late, or together with others, changes nothing.
 """
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Uuid, delete, func, select, update
 
 from headway.core.batch import Mixed, conclude, percent, room, told
 from headway.core.run import Cause, State
-from headway.store import batches, gates, holding, progress
+from headway.store import batches, gates, holding, progress, runs
 from headway.store.gates import Placed
 from headway.store.reactions import Kind, Owed
 from headway.store.schema import reaction, run
@@ -97,3 +97,19 @@ async def _let_in(tx: Tx, row: Row, standing: Row) -> list[Placed]:
 async def react(tx: Tx, owed: Owed) -> list[Placed]:
     """Look at the batch whose child has ended, for `reactions.work_off`."""
     return [] if owed.batch is None else (await tally(tx, owed.batch)).queued
+
+
+async def place_in_batch(tx: Tx, child: Row) -> dict[str, Any] | None:
+    """Return what an ask takes over of a child whose batch is open still, or None for any other run; the batch is locked by that."""
+    if child["batch_index"] is None or not await batches.lock_open(tx, [child["parent"]]):
+        return None
+    row, parent = await batches.get(tx, child["parent"], None), await runs.get(tx, child["parent"], None)
+    if parent is None or parent["cancel_requested_at"] is not None:
+        return None
+    return {
+        "parent": child["parent"],
+        "batch_index": child["batch_index"],
+        "owes": child["owes"],
+        "counted": row["counted"] or child["definition"] != parent["definition"],
+        "cause": Cause.BATCH if row["max_concurrent"] else Cause.NONE,
+    }

@@ -27,8 +27,10 @@ from headway.core.ask import Ask
 from headway.core.batch import BatchAsk, Mixed
 from headway.core.errors import Invalid
 from headway.core.reading import demand
+from headway.core.secret import lookalikes, opened
 from headway.runtime.tracing import current_traceparent
 from headway.store import audit, batches, definitions, runs
+from headway.store.sealing import values_of
 from headway.store.tx import Row, Tx
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"], route_class=Route)
@@ -128,7 +130,7 @@ async def append_children(
     async with here.database.begin() as tx:
         parent = await _parent_of(tx, await batches.get(tx, batch_id, who.tenant))
         params = await runs.params_text(tx, parent)
-    inherited = None if params is None else orjson.loads(params)
+    inherited = opened(values_of(params), here.database.vault)
     children = await _children(here, items_of(wanted.children, parent["definition"], inherited, sent.correlation), who)
     done = await here.runs.append(batch_id, children, tenant=who.tenant, key=key)
     if not done.existing:
@@ -153,11 +155,12 @@ async def _require_definition(here: Platform, name: str, who: Caller) -> None:
 
 def _parent(wanted: BatchRequest, who: Caller, key: str | None, correlation: str | None) -> Ask:
     """The parent keeps the parameters that its children inherit as they were sent: nobody runs it."""
-    demand(problems_of(wanted.params or {}, None, "params"))
+    params = wanted.params or {}
+    demand(lookalikes(params, "params") + problems_of(params, None, "params"))
     return Ask(
         wanted.definition,
         tenant=who.tenant,
-        params=orjson.dumps(wanted.params).decode() if wanted.params else None,
+        params=orjson.dumps(params).decode() if params else None,
         priority=wanted.priority,
         key=key,
         correlation=correlation,

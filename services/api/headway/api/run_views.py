@@ -113,7 +113,7 @@ class Run(BaseModel):
             "outcome": RunOutcome(row["outcome"]).name.lower() if row["outcome"] is not None else None,
             "origin": Origin(row["origin"]).name.lower(),
             "rerun_of": row["parent"] if row["origin"] == Origin.RERUN else None,
-            "replay_of": row["parent"] if row["origin"] == Origin.REPLAY else None,
+            "replay_of": row["parent"] if row["origin"] == Origin.REPLAY and row["batch_index"] is None else None,
             "progress": None if progress is None else {name: progress[name] for name in Progress.model_fields},
         }
         return cls.model_validate({name: named[name] if name in named else row[name] for name in cls.model_fields})

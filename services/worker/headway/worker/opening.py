@@ -7,6 +7,7 @@ from uuid import UUID
 import orjson
 
 from headway.core.ask import Ask
+from headway.core.batch import BatchAsk
 from headway.core.hiding import hidden
 from headway.core.outcome import Failure, SafeError
 from headway.core.secret import SEAL, SecretNotOpenable, Vault, is_sealed, opened, words_of
@@ -39,6 +40,18 @@ class DiscreetLink:
     async def enqueue(self, claimed: Attempted, asks: Sequence[Ask]) -> list[UUID]:
         """Create children; what their definitions call secret is sealed again."""
         return await self.link.enqueue(claimed, asks)
+
+    async def open_batch(self, claimed: Attempted, wanted: BatchAsk) -> UUID:
+        """Open a batch."""
+        return await self.link.open_batch(claimed, wanted)
+
+    async def append(self, claimed: Attempted, parent: UUID, children: Sequence[Ask]) -> int:
+        """Append children to a batch; what their definitions call secret is sealed again."""
+        return await self.link.append(claimed, parent, children)
+
+    async def close_batch(self, claimed: Attempted, parent: UUID) -> None:
+        """Let a batch take no more children."""
+        await self.link.close_batch(claimed, parent)
 
 
 def opening(claimed: Claimed, vault: Vault | None) -> Opening:
