@@ -37,6 +37,7 @@ BREAK = {
         INSERT INTO headway.run SELECT * FROM twin""",
     "reactions_are_done": """INSERT INTO headway.reaction (run, kind, next_look_at)
         SELECT id, 0, now() - interval '2 minutes' FROM headway.run_done""",
+    "triggers_are_owed": "UPDATE headway.definition SET owes = 1",
     "slots_are_decided": "UPDATE headway.schedule SET broken = 'no such zone'",
 }
 

@@ -1,6 +1,6 @@
 """Triggers: the end of a run of one definition asks for a run of another."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +13,8 @@ from headway.core.errors import Invalid, Problem
 from headway.core.ids import token_for
 from headway.core.outcome import SUCCESSES, Result, RunOutcome
 from headway.core.parameters import NEW
-from headway.core.reading import NAME, Reader, demand
+from headway.core.reading import Reader, demand
+from headway.core.secret import lookalikes
 from headway.core.template import MOST_FACTS, Facts, flat
 
 DEEPEST_CHAIN: Final = 32  # triggers between a run and the one that nobody triggered
@@ -52,17 +53,38 @@ def parse_trigger(document: Any, *, path: str = "") -> TriggerDraft:
     return draft
 
 
+def parse_triggers(document: Any) -> dict[str, tuple[str, TriggerDraft]]:
+    """Return the drafts of `{triggers: [{source, ...}]}` by the path of their fields, each with the definition whose runs fire it.
+
+    Raises Invalid with every problem of the whole document.
+    """
+    problems: list[Problem] = []
+    reader = Reader.of(document, "", problems)
+    drafts = {}
+    for index, one in enumerate(reader.items("triggers")):
+        inner = Reader.of(one, f"triggers[{index}]", problems)
+        drafts[f"triggers[{index}]."] = inner.name("source"), read_trigger(inner)
+    if not drafts and not problems:
+        reader.wrong("triggers", "is required and must name at least one trigger")
+    reader.finish()
+    times = Counter((source, draft.name) for source, draft in drafts.values() if source and draft.name)
+    problems += [Problem("triggers", f"{name} of {source} is named twice") for (source, name), count in times.items() if count > 1]
+    demand(problems)
+    return drafts
+
+
 def read_trigger(reader: Reader) -> TriggerDraft:
     """Return the draft of `{name, target, condition, parameters, description, enabled}` and note every problem.
 
     A trigger that has no name is named after its target.
     """
     target = reader.name("target")
+    nameless = reader.take("name") in (None, "")
     draft = TriggerDraft(
-        name=reader.name("name", target) if reader.take("name") is not None or NAME.fullmatch(target) else "",
+        name=target if nameless else reader.name("name"),
         target=target,
         condition=_condition(reader),
-        parameters=reader.mapping("parameters"),
+        parameters=_parameters(reader),
         description=reader.text("description", limit=4000),
         enabled=reader.flag("enabled", True),
     )
@@ -111,6 +133,12 @@ def facts_of_firing(firing: Firing, known: Mapping[str, Any], now: datetime) -> 
         "datetime.utcnow": now.astimezone(UTC),
         NEW: token_for("template", firing.trigger, firing.run),
     }
+
+
+def _parameters(reader: Reader) -> Mapping[str, Any]:
+    given = reader.mapping("parameters")
+    reader.problems.extend(lookalikes(given, reader.at("parameters")))
+    return given
 
 
 def _condition(reader: Reader) -> Condition | None:

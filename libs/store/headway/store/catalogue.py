@@ -102,6 +102,8 @@ async def _save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str) -> S
     if "enabled" in differing and not wanted["enabled"]:
         await skip_pending(tx, row["id"], "definition disabled")
     await schedules.replace(tx, row, edits, actor=actor)
+    if "parameter_spec" in differing:
+        await triggers.seal_aimed_at(tx, row["id"], wanted["parameter_spec"])
     return Saved(row["id"], draft.name, version, _change(row, differing), queued)
 
 
@@ -157,6 +159,8 @@ async def _untie(tx: Tx, row: Row, actor: str) -> list[Saved]:
 async def _without_target(tx: Tx, row: Row, actor: str) -> list[Saved]:
     sources = {}
     for one in await triggers.aimed_at(tx, row["id"]):
+        if one["source"] == row["id"]:
+            continue
         sources[one["source"]] = one["source_name"]
         await tx.execute(triggers.REMOVE, ids=[one["id"]])
         await audit.write(tx, audit.Entry(actor, "trigger.deleted", f"trigger:{one['id']}", row["tenant"], "its target was deleted"))

@@ -13,6 +13,7 @@ from headway.core.slot import DecisionKind
 from headway.store.schema import definition, reaction, restriction, run, run_done, schedule, session, slot, slot_range
 from headway.store.sessions import SessionState
 from headway.store.statement import Statement, const, now, statement
+from headway.store.triggers import MAY_FIRE, TRIGGER_BIT
 from headway.store.tx import Tx
 
 SHOWN: Final = 5
@@ -137,6 +138,11 @@ INVARIANTS: Final = (
         "reactions_are_done",
         "no reaction is overdue by more than a minute, and none is parked",
         select(reaction.c.run).where(or_(reaction.c.parked, reaction.c.next_look_at < now() - _late)),
+    ),
+    _invariant(
+        "triggers_are_owed",
+        "the ends of a definition's runs owe triggers exactly while it has some that may fire",
+        select(definition.c.name).where((definition.c.owes.op("&")(TRIGGER_BIT) != const(0)) != MAY_FIRE),
     ),
     _invariant(
         "slots_are_decided",

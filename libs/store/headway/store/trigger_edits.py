@@ -7,6 +7,7 @@ from uuid import UUID
 
 from headway.core.errors import Conflict, Problem
 from headway.core.reading import demand
+from headway.core.secret import masked
 from headway.core.trigger import TriggerDraft
 from headway.store import audit, definitions, triggers
 from headway.store.definitions import Saved
@@ -115,5 +116,6 @@ def _change(before: Row | None, after: Row) -> str:
 
 
 def _facts(row: Row) -> dict[str, object]:
-    names = ("source_name", "target_name", "condition", "parameters", "enabled", "version")
-    return {name.removesuffix("_name"): row[name] for name in ("name", *names)}
+    names = ("source_name", "target_name", "condition", "enabled", "version")
+    facts: dict[str, object] = {name.removesuffix("_name"): row[name] for name in ("name", *names)}
+    return facts | {"parameters": masked(row["parameters"])}

@@ -1,6 +1,7 @@
 """Triggers: kept with the definition whose runs fire them; no way along enabled ones leads back to where it began."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -10,10 +11,12 @@ from headway.core.condition import condition_document, read_condition
 from headway.core.errors import Problem
 from headway.core.ids import make_ids
 from headway.core.reading import demand
+from headway.core.secret import Vault, sealed
+from headway.core.secret_names import NONE, Secrets, secrets_in
 from headway.core.trigger import TriggerDraft, circle
 from headway.store.documents import as_stored
 from headway.store.reactions import Kind
-from headway.store.schedules import Change, change_of
+from headway.store.schedules import Change, Seal, change_of
 from headway.store.schema import definition, trigger
 from headway.store.statement import INSTANT, array, const, param, statement
 from headway.store.tx import Row, Tx
@@ -26,7 +29,7 @@ _named: Select[Any] = select(trigger, _source.c.name.label("source_name"), _targ
 OF_DEFINITION: Final = statement("trigger_of_definition", _named.where(trigger.c.source == param("of", Uuid)).order_by(trigger.c.name))
 AIMED_AT: Final = statement(
     "trigger_aimed_at",
-    _named.where(trigger.c.target == param("at", Uuid), trigger.c.source != trigger.c.target).order_by(_source.c.name, trigger.c.name),
+    _named.where(trigger.c.target == param("at", Uuid)).order_by(_source.c.name, trigger.c.name),
 )
 _one = _named.where(trigger.c.id == param("id", Uuid), trigger.c.tenant == param("tenant", Text))
 GET: Final = statement("trigger_get", _one)
@@ -51,6 +54,14 @@ TARGETS: Final = statement(
     .where(definition.c.tenant == param("tenant", Text), definition.c.name == func.any(array("names", Text)))
     .order_by(definition.c.id)
     .with_for_update(key_share=True, read=True),
+)
+SECRETS: Final = statement(
+    "trigger_secrets",
+    select(definition.c.id, definition.c.parameter_spec).where(definition.c.id == func.any(array("ids", Uuid)), definition.c.secret),
+)
+SEAL: Final = statement(
+    "trigger_seal",
+    update(trigger).where(trigger.c.id == param("id", Uuid)).values(parameters=param("parameters", trigger.c.parameters.type)),
 )
 CREATE: Final = statement(
     "trigger_create",
@@ -77,14 +88,14 @@ CHANGE: Final = statement(
     ),
 )
 REMOVE: Final = statement("trigger_remove", delete(trigger).where(trigger.c.id == func.any(array("ids", Uuid))))
-_BIT: Final = const(1 << Kind.TRIGGER)
+TRIGGER_BIT: Final = const(1 << Kind.TRIGGER)
 _OTHER_BITS: Final = const(~(1 << Kind.TRIGGER))
-_fires = and_(definition.c.allow_triggers, exists().where(trigger.c.source == definition.c.id, trigger.c.enabled))
+MAY_FIRE: Final = and_(definition.c.allow_triggers, exists().where(trigger.c.source == definition.c.id, trigger.c.enabled))
 OWE: Final = statement(
     "trigger_owe",
     update(definition)
     .where(definition.c.id == param("of", Uuid))
-    .values(owes=case((_fires, definition.c.owes.op("|")(_BIT)), else_=definition.c.owes.op("&")(_OTHER_BITS))),
+    .values(owes=case((MAY_FIRE, definition.c.owes.op("|")(TRIGGER_BIT)), else_=definition.c.owes.op("&")(_OTHER_BITS))),
 )
 _step = select(trigger.c.source, trigger.c.target).where(trigger.c.enabled)
 _ways = _step.where(trigger.c.source == func.any(array("ids", Uuid))).cte("ways", recursive=True)
@@ -127,7 +138,7 @@ async def of_definition(tx: Tx, definition_id: UUID) -> Sequence[Row]:
 
 
 async def aimed_at(tx: Tx, definition_id: UUID) -> Sequence[Row]:
-    """Return the triggers by which runs of other definitions ask for runs of this one."""
+    """Return the triggers that ask for runs of a definition."""
     return await tx.fetch(AIMED_AT, at=definition_id)
 
 
@@ -165,7 +176,10 @@ async def edits_for(tx: Tx, wanted: Sequence[Wanted]) -> list[Edits]:
             if (one.owner["tenant"], draft.target) not in known
         ]
     )
-    return [_edits(one, await of_definition(tx, one.owner["id"]), known) for one in wanted]
+    rows = {one.owner["id"]: await of_definition(tx, one.owner["id"]) for one in wanted}
+    targets = {*known.values(), *(row["target"] for each in rows.values() for row in each)}
+    secrets = {row["id"]: secrets_in(row["parameter_spec"]) for row in await tx.fetch(SECRETS, ids=sorted(targets))}
+    return [_edits(one, rows[one.owner["id"]], known, partial(_sealed, secrets, tx.vault)) for one in wanted]
 
 
 async def replace(tx: Tx, owner: Mapping[str, Any], edits: Edits) -> None:
@@ -177,6 +191,15 @@ async def replace(tx: Tx, owner: Mapping[str, Any], edits: Edits) -> None:
     for id_, (name, columns) in zip(make_ids(tx.now, len(edits.created)), edits.created.items(), strict=True):
         values = {"id": id_, "tenant": owner["tenant"], "name": name, "of": owner["id"], "declared": edits.declared}
         await tx.execute(CREATE, **values, now=tx.now, **_new(columns))
+
+
+async def seal_aimed_at(tx: Tx, definition_id: UUID, spec: Mapping[str, Any] | None) -> None:
+    """Seal what triggers give to runs of a definition whose specification calls it secret now.  Raises Invalid without a key."""
+    secrets = secrets_in(spec)
+    for row in await aimed_at(tx, definition_id) if secrets else ():
+        kept = sealed(row["parameters"], secrets, tx.vault, path="triggers.parameters", kept=row["parameters"])
+        if kept != row["parameters"]:
+            await tx.execute(SEAL, id=row["id"], parameters=kept)
 
 
 async def owe(tx: Tx, definition_id: UUID) -> None:
@@ -206,17 +229,30 @@ def draft_of(row: Row) -> TriggerDraft:
     return TriggerDraft(row["name"], row["target_name"], condition, row["parameters"], row["description"], row["enabled"])
 
 
-def _edits(wanted: Wanted, rows: Sequence[Row], known: Mapping[tuple[str, str], UUID]) -> Edits:
+def _edits(wanted: Wanted, rows: Sequence[Row], known: Mapping[tuple[str, str], UUID], seal: Callable[[str], Seal]) -> Edits:
     standing = {row["name"]: row for row in rows}
-    meant = {draft.name: _meaning(draft, known[wanted.owner["tenant"], draft.target]) for draft in wanted.drafts.values()}
+    meant = {
+        draft.name: (_meaning(draft, known[wanted.owner["tenant"], draft.target]), seal(f"{path}parameters"))
+        for path, draft in wanted.drafts.items()
+    }
     changed = {
         row["id"]: change
         for name, row in standing.items()
-        if name in meant and (change := change_of(row, meant[name], wanted.declared, row["declared"]))
+        if name in meant and (change := change_of(row, meant[name][0], wanted.declared, meant[name][1], row["declared"]))
     }
     gone = {row["id"] for name, row in standing.items() if row["declared"] == wanted.declared and name not in meant and not wanted.others}
-    created = {name: columns for name, columns in meant.items() if name not in standing}
+    created = {name: own(columns, {}) for name, (columns, own) in meant.items() if name not in standing}
     return Edits(wanted.declared, created, changed, frozenset(gone))
+
+
+def _sealed(secrets: Mapping[UUID, Secrets], vault: Vault | None, path: str) -> Seal:
+    """Return what seals the parameters among the columns of a trigger as its target's specification asks."""
+
+    def seal(columns: Mapping[str, Any], row: Row | Mapping[str, Any]) -> dict[str, Any]:
+        kept = sealed(columns["parameters"], secrets.get(columns["target"], NONE), vault, path=path, kept=row.get("parameters"))
+        return {**columns, "parameters": kept}
+
+    return seal
 
 
 def _meaning(draft: TriggerDraft, target: UUID) -> dict[str, Any]:

@@ -86,7 +86,8 @@ class Run(BaseModel):
     started_at: datetime | None
     finished_at: datetime | None
     origin: str
-    parent: UUID | None
+    parent: UUID | None = Field(description="The run that asked for this one, by its handler or by a trigger, or that was run again.")
+    depth: int = Field(description="How many triggers lie between this run and the one that nobody triggered.")
     schedule: UUID | None
     slot_at: datetime | None
     key: str | None
