@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,7 @@ from headway.core.run import State
 from headway.core.trigger import DEEPEST_CHAIN, TriggerDraft
 from headway.store import reactions, trigger_edits
 from headway.store.cancel import cancel
+from headway.store.gates import Placed
 from headway.store.reactions import Kind, Owed
 from headway.store.triggering import Fired, fire, triggering
 from headway.store.tx import Row, Tx
@@ -135,17 +137,17 @@ async def test_two_schedulers_fire_once(scene: Scene) -> None:
 
 
 async def test_a_commit_that_is_lost_fires_once(scene: Scene) -> None:
-    """TRG-02: what a transaction that did not commit had asked for is not there, nobody is told of it, and the next look does it."""
+    """TRG-02: what a transaction that did not commit had asked for is not there, no worker is told of it, and the next look does it."""
     await chain(scene, "a", "b")
     source = await end(scene)
-    told: list[Fired] = []
-    reaction = triggering(told.append)
+    told: list[Sequence[Placed]] = []
+    reaction = triggering(lambda fired: None)
 
-    async def lost(tx: Tx, owed: Owed) -> None:
-        await reaction(tx, owed)
+    async def lost(tx: Tx, owed: Owed) -> list[Placed]:
+        assert len(await reaction(tx, owed)) == 1
         raise Conflict("reaction: lost before its commit")
 
-    await reactions.work_off(scene.database, {Kind.TRIGGER: lost})
+    await reactions.work_off(scene.database, {Kind.TRIGGER: lost}, after=told.append)
     assert (told, await triggered(scene)) == ([], [])
     await scene.sql("UPDATE headway.reaction SET next_look_at = headway.headway_now()")
     assert [one.run for one in await react(scene)] == [source]
