@@ -14,7 +14,11 @@ from headway.core.condition import Operator as Known
 from headway.messages import DefinitionChanged
 from headway.messages import parse as parse_message
 from headway.messages.channels import DEFINITION_CHANGED
+from headway.runtime.settings import Secret
+from headway.runtime.vault import Keyring, new_key
+from headway.store.tx import Database
 from tests.api.rows import Rows, ask, fields, put
+from tests.store.dump import CANARY, places_of
 
 MANY: dict[str, Any] = {"key": "rows", "operator": "greater", "value": 0}
 NEXT: dict[str, Any] = {"source": "a", "target": "b", "name": "next", "condition": MANY, "parameters": {"of": "{TriggeredBy.Id}"}}
@@ -199,3 +203,21 @@ async def test_the_children_of_a_run_are_listed(api: httpx.AsyncClient, rows: Ro
     [born, *_] = (await api.get(f"/v1/runs/{child}/history")).json()
     assert born["why"] == f"triggered by run {parent} through trigger next"
     assert (await api.get("/v1/runs", params={"parent": "x"})).status_code == 422
+
+
+async def test_a_secret_of_a_trigger_is_never_given_back(api: httpx.AsyncClient, rows: Rows, database: Database) -> None:
+    """TPL-07: what the target calls secret is stars in every answer; sent back it is the one that stands, and no version more."""
+    database.vault = Keyring([Secret(new_key())])
+    await put(api, {"name": "a"})
+    await put(api, {"name": "b", "parameter_spec": {"properties": {"word": {"writeOnly": True}}}})
+    made = await api.post("/v1/triggers", json={"source": "a", "target": "b", "parameters": {"word": CANARY, "note": "n"}})
+    trigger = made.json()
+    assert (made.status_code, trigger["parameters"]) == (201, {"word": "***", "note": "n"})
+    path = f"/v1/triggers/{trigger['id']}"
+    assert (await api.patch(path, json=trigger, headers={"If-Match": '"1"'})).json()["version"] == 1
+    definition = (await api.get("/v1/definitions/a")).json()
+    back = await api.put("/v1/definitions/a", json=definition, headers={"If-Match": "*"})
+    assert back.json() == definition and definition["triggers"][0]["parameters"]["word"] == "***"
+    forged = await api.patch(path, json={"parameters": {"word": {"$secret": "x"}}}, headers={"If-Match": "*"})
+    assert list(fields(forged)) == ["parameters.word"]
+    assert await places_of(database, CANARY) == []
