@@ -1,6 +1,6 @@
 """`headway schedules`: which schedule a name means, and what the list says of each."""
 
-from headway.cli.verbs.schedules import splits
+from headway.cli.naming import splits
 from tests.cli.served import Served
 
 EVERY_HOUR = ("--every", "1h")

@@ -60,6 +60,11 @@ class Batches:
             await self.scene.database.transact(partial(batch_edits.second_chance, stuck=row))
         return len(stuck)
 
+    async def counts(self) -> tuple[int, int]:
+        """How many runs and batches there are."""
+        (row,) = await self.scene.sql("SELECT (SELECT count(*) FROM headway.run) AS runs, (SELECT count(*) FROM headway.batch) AS batches")
+        return row["runs"], row["batches"]
+
     async def row(self, parent: UUID) -> Row:
         """The row of a batch."""
         async with self.scene.database.begin() as tx:

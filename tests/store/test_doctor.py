@@ -40,6 +40,7 @@ BREAK = {
         SELECT id, 0, now() - interval '2 minutes' FROM headway.run_done""",
     "batches_tell_their_children": "INSERT INTO headway.batch (parent, total, done, created_at) SELECT id, 2, 1, now() FROM headway.run",
     "batches_move": "UPDATE headway.run SET state = 0, cause = 5",
+    "triggers_are_owed": "UPDATE headway.definition SET owes = 1",
     "slots_are_decided": "UPDATE headway.schedule SET broken = 'no such zone'",
 }
 

@@ -11,6 +11,7 @@ from headway.core.run import State
 from headway.store import enqueue, runs
 from headway.store.enqueue import Accepted
 from headway.store.tx import Row, Tx
+from headway.store.withdraw import withdraw
 from tests.store.scene import Scene
 
 
@@ -77,7 +78,7 @@ async def test_what_was_taken_back_was_never_there(scene: Scene) -> None:
     await scene.define()
     claimed = await scene.started()
     (large,) = await scene.ask(Ask("job", payload=b"x"))
-    assert await scene.database.transact(lambda tx: enqueue.withdraw(tx, [large, claimed.id])) == 1
+    assert await scene.database.transact(lambda tx: withdraw(tx, [large, claimed.id])) == 1
     assert not await scene.sql("SELECT 1 FROM headway.run_input")
     assert await scene.state(claimed.id) is State.RUNNING
 

@@ -7,15 +7,18 @@ from uuid import UUID
 from headway.core.definition import Watch
 from headway.core.outcome import Failure, SafeError, Success
 from headway.core.run import State
+from headway.core.trigger import TriggerDraft
 from headway.store import breakers, tallying
 from headway.store.alerting import alert
 from headway.store.chaining import chaining
 from headway.store.reactions import Doing, Kind, work_off
+from headway.store.triggering import triggering
 from headway.store.tx import Database
 from tests.store.batching import Batches
 from tests.store.kill_points import at_every_point
 from tests.store.ledger import START, Ledger
 from tests.store.scene import Scene
+from tests.store.test_triggering import add, chain, end
 
 ERROR = SafeError("ValueError", "no rows")
 
@@ -57,6 +60,20 @@ async def test_a_breaker_opens_once_however_often_its_reaction_died(scene: Scene
     assert (await owed(scene), len(await scene.sql("SELECT id FROM headway.alert"))) == (0, 1)
     assert len(await scene.sql("SELECT 1 FROM headway.audit WHERE action = 'breaker.open'")) == 1
     assert [row["state"] for row in await scene.sql("SELECT state FROM headway.run")] == [0]
+
+
+async def test_one_triggered_run_however_often_its_reaction_died(scene: Scene) -> None:
+    """LSE-12, TRG-02: the runs, their keys, what the trail has of refusals and the end of owing them commit together."""
+    await scene.define("off", enabled=False)
+    await chain(scene, "a", "b")
+    await add(scene, "a", TriggerDraft("off", "off"))
+    source = await end(scene)
+    deaths = await at_every_point(scene.database, partial(react, kind=Kind.TRIGGER, doing=triggering(lambda fired: None)))
+    assert deaths >= 8
+    assert await owed(scene) == 0
+    assert [row["parent"] for row in await scene.sql("SELECT parent FROM headway.run")] == [source]
+    assert len(await scene.sql("SELECT 1 FROM headway.audit WHERE action = 'trigger.refused'")) == 1
+    assert len(await scene.sql("SELECT 1 FROM headway.idempotency_key")) == 1
 
 
 async def test_one_next_slot_however_often_its_reaction_died(scene: Scene) -> None:

@@ -23,6 +23,7 @@ from headway.cli.verbs.runs import app as runs
 from headway.cli.verbs.services import register as services
 from headway.cli.verbs.slots import app as slots
 from headway.cli.verbs.sync import register as sync
+from headway.cli.verbs.triggers import app as triggers
 from headway.cli.verbs.up import register as up
 
 app = typer.Typer(
@@ -57,6 +58,7 @@ for name, group in {
     "calendars": calendars,
     "restrictions": restrictions,
     "batches": batches,
+    "triggers": triggers,
     "dead": dead,
     "broker": broker,
     "db": db,

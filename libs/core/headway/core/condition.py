@@ -14,7 +14,9 @@ from math import isfinite
 from re import Pattern
 from typing import Any, Final
 
+from headway.core.document import problems_of
 from headway.core.errors import Invalid, Problem
+from headway.core.outcome import RunOutcome
 from headway.core.reading import Reader, demand
 
 LONGEST_PATTERN: Final = 256
@@ -25,6 +27,7 @@ _REPEATS: Final = re.compile(r"(?<!\\)(?:\\\\)*[*+]|(?<!\\)(?:\\\\)*\{\d*,\d*\}"
 _NESTED: Final = re.compile(r"[*+}]\)?[*+{]|\([^()]*[*+}][^()]*\)\s*[*+{]")
 _Found = Any
 _MISSING: Final = object()
+_OUTCOMES: Final = {one.word.casefold(): one.word for one in RunOutcome}
 
 
 class Operator(Enum):
@@ -73,15 +76,32 @@ def read_condition(document: Any, path: str = "condition") -> Condition:
     key = reader.text("key", required=True)
     operator = Operator(reader.choice("operator", "equals", [one.value for one in Operator]))
     value = reader.take("value")
+    problems += problems_of(value, reader.at("value"))
     if value is None:
         reader.wrong("value", "is required")
     elif operator in {Operator.IN, Operator.NOT_IN} and not isinstance(value, list):
         reader.wrong("value", "must be a list")
     elif operator in {Operator.REGEX, Operator.NOT_REGEX}:
         problems += [Problem(reader.at("value"), complaint) for complaint in _pattern_complaints(value)]
+    if key == OUTCOME_KEY and operator in _WHOLE:
+        value = _outcomes(reader, value)
     reader.finish()
     demand(problems)
     return Condition(key, operator, value)
+
+
+def condition_document(condition: Condition) -> dict[str, Any]:
+    """Return the document that `read_condition` reads as this condition."""
+    return {"key": condition.key, "operator": condition.operator.value, "value": condition.value}
+
+
+def _outcomes(reader: Reader, value: Any) -> Any:
+    """The outcomes that are meant, as they are compared; an outcome that there is not would never match and nobody would hear of it."""
+    given = value if isinstance(value, list) else [value]
+    meant = [_OUTCOMES.get(str(one).replace("_", "").casefold()) for one in given]
+    if value is not None and None in meant:
+        reader.wrong("value", f"must be one of {', '.join(_OUTCOMES.values())}, as the key {OUTCOME_KEY} is the run's outcome")
+    return meant if isinstance(value, list) else meant[0]
 
 
 def _at(result: Mapping[str, Any], key: str) -> _Found:
@@ -187,6 +207,7 @@ _COMPARE: Final[Mapping[Operator, Callable[[_Found, Any], bool]]] = {
     Operator.IN: _in,
     Operator.REGEX: _matches,
 }
+_WHOLE: Final = frozenset({Operator.EQUALS, Operator.NOT_EQUALS, Operator.IN, Operator.NOT_IN})
 _POSITIVE: Final[Mapping[Operator, Operator]] = {
     one: Operator(one.value.removeprefix("not_")) for one in Operator if one.value.startswith("not_")
 }

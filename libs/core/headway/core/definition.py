@@ -9,6 +9,7 @@ from headway.core.calendar.window import Window
 from headway.core.retry import Backoff, BackoffKind, Policy
 from headway.core.schedule.rule import Rule
 from headway.core.secret_names import secrets_in
+from headway.core.trigger import TriggerDraft
 
 BUILT_IN_QUEUE: Final = "default"
 
@@ -61,7 +62,7 @@ class DefinitionDraft:
 
     `timeout` 0 takes the platform's `max_run_seconds`; `retention_days` 0 keeps finished runs for ever.  A run that has not started
     `start_by` after it was due is skipped.  `restrictions` are the names of all definitions that it must not be active
-    together with, which may be its own; None leaves those that stand.
+    together with, which may be its own; None leaves those that stand, as it does with the `triggers` that its runs fire.
     """
 
     name: str
@@ -91,6 +92,7 @@ class DefinitionDraft:
     enabled: bool = True
     schedules: Sequence[ScheduleDraft] = ()
     restrictions: Sequence[str] | None = None
+    triggers: Sequence[TriggerDraft] | None = None
 
     @property
     def gated(self) -> bool:

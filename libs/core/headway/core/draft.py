@@ -14,6 +14,7 @@ from headway.core.reading import Reader, demand
 from headway.core.retry import DAY, Backoff, BackoffKind
 from headway.core.schedule.rule import RULE_FIELDS, Rule, parse_rule
 from headway.core.secret import lookalikes
+from headway.core.trigger import TriggerDraft, read_trigger
 
 MISFIRES: Final = ("skip", "run_once", "run_all")
 OVERLAPS: Final = ("skip", "delay", "allow", "cancel_previous")
@@ -82,9 +83,19 @@ def _definition(document: Any, path: str, problems: list[Problem], tenant: str) 
         enabled=reader.flag("enabled", True),
         schedules=tuple(schedules),
         restrictions=_restrictions(reader),
+        triggers=_triggers(reader),
     )
     reader.finish()
     return draft
+
+
+def _triggers(reader: Reader) -> tuple[TriggerDraft, ...] | None:
+    if reader.take("triggers") is None:
+        return None
+    given = enumerate(reader.items("triggers"))
+    drafts = [read_trigger(Reader.of(one, reader.at(f"triggers[{index}]"), reader.problems)) for index, one in given]
+    _unique([draft.name for draft in drafts], reader.at("triggers"), reader.problems)
+    return tuple(drafts)
 
 
 def _schedule(document: Any, path: str, problems: list[Problem]) -> ScheduleDraft:

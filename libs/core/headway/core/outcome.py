@@ -24,6 +24,11 @@ class RunOutcome(IntEnum):
     CANCELLED = 7
     SKIPPED = 8
 
+    @property
+    def word(self) -> str:
+        """The outcome as conditions and templates say it, such as `SuccessWithWarnings`."""
+        return self.name.title().replace("_", "")
+
 
 class AttemptOutcome(IntEnum):
     """How one attempt ended: the outcomes of a run and four that end no run."""

@@ -73,6 +73,9 @@ SCHEDULER_DELAYED: Final = _counter("headway.scheduler.delayed", "Slots that fir
 SCHEDULER_CONFLICTS: Final = _counter("headway.scheduler.conflicts", "Slots that another scheduler had decided first.")
 
 REACTION_HANDLED: Final = _counter("headway.reaction.handled", "Reactions worked off, by result: done, failed or parked.", "kind", "result")
+TRIGGER_FIRED: Final = _counter(
+    "headway.trigger.fired", "Triggers fired, by the definition that fired them and result: accepted or refused.", "definition", "result"
+)
 
 MAINTENANCE_SCANS: Final = _counter("headway.maintenance.scans", "Scans made, by scan and result: ok or error.", "scan", "result")
 MAINTENANCE_SCAN_DURATION: Final = _seconds("headway.maintenance.scan_duration", "How long a scan took.", "scan")

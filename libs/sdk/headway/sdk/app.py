@@ -18,6 +18,7 @@ from headway.sdk.handler import Handler
 from headway.sdk.job import Job, JobOptions
 from headway.sdk.middleware import Middleware
 from headway.sdk.schedules import When
+from headway.sdk.triggers import TriggerOptions, trigger_document
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,6 +54,16 @@ class Headway:
         if known is None:
             raise Invalid.field("job", f"there is no job {job!r} here")
         known.add_schedule(when.named(name))
+
+    def trigger(self, source: "Job[..., Any] | str", target: "Job[..., Any] | str", **options: Unpack[TriggerOptions]) -> None:
+        """Have each run of a job that ends ask for a run of a target: any definition, of this application or not.
+
+        Without `when` it does so when the run succeeded.  Raises Invalid.
+        """
+        known = self.jobs.get(source) if isinstance(source, str) else source
+        if known is None:
+            raise Invalid.field("source", f"there is no job {source!r} here")
+        known.add_trigger(trigger_document(target if isinstance(target, str) else target.name, options))
 
     def middleware(self, middleware: M) -> M:
         """Put something around every handler, inside of what is there already.  May be used as a decorator."""

@@ -15,7 +15,7 @@ from headway.broker.announcer import Announcer
 from headway.broker.connect import connect
 from headway.core.ask import Ask, problems_of
 from headway.core.batch import BatchAsk, batch_problems, children_problems
-from headway.core.errors import HeadwayError, NotFound, Problem, Unavailable
+from headway.core.errors import NotFound, Problem, Unavailable
 from headway.core.ids import make_id
 from headway.core.reading import demand
 from headway.core.run import State
@@ -25,6 +25,7 @@ from headway.runtime.metrics import RUN_ENQUEUED
 from headway.runtime.settings import Connections, SecretsGroup, load
 from headway.runtime.tracing import current_traceparent
 from headway.runtime.vault import vault_of
+from headway.sdk.accepting import Transaction, Undone, accept_all, accept_none
 from headway.sdk.gathering import Gathering
 from headway.store import batch_edits, batches, runs
 from headway.store.accept import Answer, accept
@@ -111,14 +112,14 @@ class Client:
 
     async def enqueue_many(self, asks: Sequence[Ask]) -> list[Accepted]:
         """Accept all or none, in one transaction.  Raises Invalid with every ask that is refused, KeyContested, Unavailable."""
-        accepted = await self.database.transact(partial(_accept_all, asks=self._checked(asks)))
+        accepted = await self.database.transact(partial(accept_all, asks=self._checked(asks)))
         self._accepted(accepted)
         return accepted
 
     async def check(self, asks: Sequence[Ask]) -> None:
         """Do everything that `enqueue_many` does but keep the runs: it returns when they would be accepted."""
-        with suppress(_Undone):
-            await self.database.transact(partial(_accept_none, asks=self._checked(asks)))
+        with suppress(Undone):
+            await self.database.transact(partial(accept_none, asks=self._checked(asks)))
 
     async def enqueue_within(self, tx: Any, asks: Sequence[Ask]) -> list[Accepted]:
         """Accept all or none inside of the caller's transaction, taking no lock of ours but that of a key.
@@ -128,13 +129,13 @@ class Client:
         checked = self._checked(asks)
         ours = await callers_tx(tx.connection if isinstance(tx, Transaction) else tx, self.database)
         async with all_or_none(ours):
-            accepted = await _accept_all(ours, checked, admit=False)
+            accepted = await accept_all(ours, checked, admit=False)
         if isinstance(tx, Transaction):
             tx.accepted += accepted
         return accepted
 
     @asynccontextmanager
-    async def transaction(self, connection: Any) -> AsyncIterator["Transaction"]:
+    async def transaction(self, connection: Any) -> AsyncIterator[Transaction]:
         """Open a transaction on the caller's connection; it commits when the block ends, and then workers are told."""
         async with begun(connection):
             transaction = Transaction(connection)
@@ -283,32 +284,6 @@ class Client:
         with suppress(Unavailable):
             await self.broker.ready(FLUSH)
         await self.announcer.run()
-
-
-class Transaction:
-    """A transaction on the caller's connection, with the runs that were accepted in it."""
-
-    def __init__(self, connection: Any) -> None:
-        self.connection = connection
-        self.accepted: list[Accepted] = []
-
-
-class _Undone(Exception):
-    """Undoes a transaction that was a trial."""
-
-
-async def _accept_all(tx: Tx, asks: Sequence[Ask], *, admit: bool = True) -> list[Accepted]:
-    answers = await accept(tx, asks, admit=admit)
-    refused = {number: one for number, one in enumerate(answers) if isinstance(one, HeadwayError)}
-    if refused and len(asks) == 1:
-        raise refused[0]
-    demand([Problem(f"asks[{number}]", error.message) for number, error in refused.items()])
-    return [one for one in answers if isinstance(one, Accepted)]
-
-
-async def _accept_none(tx: Tx, asks: Sequence[Ask]) -> None:
-    await _accept_all(tx, asks)
-    raise _Undone
 
 
 async def _cancel(tx: Tx, ids: Sequence[UUID], actor: str, reason: str) -> tuple[CancelDone, datetime]:

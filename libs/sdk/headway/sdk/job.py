@@ -74,6 +74,7 @@ class Job(Generic[P, R]):
         )
         self.name = self.handler.name
         self.schedules = _listed(options.get("schedule"))
+        self.triggers: list[Mapping[str, Any]] = []
         self.draft(with_parameters=False)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -93,6 +94,16 @@ class Job(Generic[P, R]):
             self.schedules = before
             raise
 
+    def add_trigger(self, trigger: Mapping[str, Any]) -> None:
+        """Give the job one more trigger, as a definitions document has it.  Raises Invalid, and then has it not."""
+        before = self.triggers
+        self.triggers = [*before, trigger]
+        try:
+            self.draft(with_parameters=False)
+        except Invalid:
+            self.triggers = before
+            raise
+
     def draft(self, *, with_parameters: bool = True) -> DefinitionDraft:
         """Return the definition that the job declares.  Raises Invalid with every field that is wrong, under the job's name.
 
@@ -100,6 +111,7 @@ class Job(Generic[P, R]):
         """
         document = {name: value for name, value in self.options.items() if name not in OURS}
         document |= {"name": self.name, "handler": self.name, "description": document.get("description", _first_line(self.function))}
+        document["triggers"] = self.triggers
         if retry := self.options.get("retry"):
             document |= retry.document()
         if not with_parameters:

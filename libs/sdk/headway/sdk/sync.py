@@ -15,7 +15,7 @@ from headway.core.reading import demand
 from headway.messages import DefinitionChanged
 from headway.messages.bodies import Change
 from headway.sdk.app import Headway
-from headway.store.catalogue import save
+from headway.store.catalogue import save_all
 from headway.store.definitions import Saved
 from headway.store.tx import Database, Tx
 
@@ -49,7 +49,7 @@ def _unowned(drafts: Sequence[DefinitionDraft]) -> list[str]:
 
 
 async def _save_all(tx: Tx, drafts: Sequence[DefinitionDraft], actor: str) -> tuple[list[Saved], datetime]:
-    return [await save(tx, draft, actor=actor, source="code") for draft in drafts], tx.now
+    return await save_all(tx, drafts, actor=actor, source="code"), tx.now
 
 
 def _message(draft: DefinitionDraft, saved: Saved) -> DefinitionChanged:

@@ -13,10 +13,11 @@ from headway.core.run import State
 from headway.core.secret import Vault
 from headway.core.secret_names import NONE, Secrets
 from headway.store import audit, gates, keys
-from headway.store.enqueue import Accepted, create, withdraw
+from headway.store.enqueue import Accepted, create
 from headway.store.runs import GET
 from headway.store.sealing import Sealing, Sealings, canonical, sealings_of
 from headway.store.tx import Tx
+from headway.store.withdraw import withdraw
 
 WHILE_OPEN: Final = b"while open"
 Answer = Accepted | HeadwayError

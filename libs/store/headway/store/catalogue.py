@@ -9,7 +9,7 @@ from headway.core.errors import Conflict
 from headway.core.outcome import Skipped
 from headway.core.run import State
 from headway.core.run import settle as decide
-from headway.store import audit, definitions, editing, holding, inline_calendars, restrictions, schedules
+from headway.store import audit, definitions, editing, holding, inline_calendars, restrictions, schedules, triggers
 from headway.store.definitions import Saved
 from headway.store.gates import Placed
 from headway.store.settle import Settled, Verdict, settle
@@ -31,14 +31,22 @@ async def save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str = "api
 
 
 async def save_all(tx: Tx, drafts: Sequence[DefinitionDraft], *, actor: str, source: str = "api") -> list[Saved]:
-    """Create definitions or bring them to their drafts, with schedules and restrictions; a save that changes no meaning changes nothing.
+    """Create definitions or bring them to their drafts, with all that belongs to them; a save that changes no meaning changes nothing.
 
-    Answers in the order of the drafts; behind them stand other definitions whose restrictions have changed.  From code
-    (`source="code"`) it never changes `enabled`, nor a field that an operator overrode; from elsewhere, a field of a definition that
-    came from code is remembered as overridden.
+    What triggers and restrictions name may stand among the drafts.  Answers in the order of the drafts; behind them stand other
+    definitions whose restrictions have changed.  From code (`source="code"`) it never changes `enabled`, nor a field that an operator
+    overrode; from elsewhere, a field of a definition that came from code is remembered as overridden.  Raises Invalid for names that
+    there are not, and for triggers that close a circle.
     """
-    by_name = {draft.name: await _save(tx, draft, actor=actor, source=source) for draft in sorted(drafts, key=lambda draft: draft.name)}
-    saved = {by_name[draft.name].id: by_name[draft.name] for draft in drafts}
+    if any(draft.triggers for draft in drafts):
+        await triggers.lock(tx)
+    ordered = sorted(range(len(drafts)), key=lambda number: (drafts[number].tenant, drafts[number].name))
+    begun = {number: await _save(tx, drafts[number], actor=actor, source=source) for number in ordered}
+    fired = {number: _fired(drafts, number, begun[number], source) for number in ordered if drafts[number].triggers is not None}
+    edits = dict(zip(fired, await triggers.edits_for(tx, list(fired.values())), strict=True))
+    done = {number: await _conclude(tx, drafts[number], begun[number], edits.get(number), actor) for number in ordered}
+    await triggers.require_no_circle(tx, [fired[number] for number in fired if edits[number]])
+    saved = {done[number].id: done[number] for number in range(len(drafts))}
     for one in await _restrict(tx, drafts, actor):
         before = saved.get(one.id, one._replace(queued=()))
         saved[one.id] = one._replace(change=before.change or one.change, queued=[*before.queued, *one.queued])
@@ -54,14 +62,31 @@ async def _restrict(tx: Tx, drafts: Sequence[DefinitionDraft], actor: str) -> li
     return concerned
 
 
+def _fired(drafts: Sequence[DefinitionDraft], number: int, saved: Saved, source: str) -> triggers.Wanted:
+    draft = drafts[number]
+    path = f"definitions[{number}]." if len(drafts) > 1 else ""
+    paths = {f"{path}triggers[{index}].": one for index, one in enumerate(draft.triggers or ())}
+    return triggers.Wanted({"id": saved.id, "tenant": draft.tenant}, paths, source)
+
+
+async def _conclude(tx: Tx, draft: DefinitionDraft, saved: Saved, edits: triggers.Edits | None, actor: str) -> Saved:
+    """Write a definition's triggers, and the record of its new version if it has one."""
+    if edits:
+        await triggers.replace(tx, {"id": saved.id, "tenant": draft.tenant}, edits)
+        if not saved.change:
+            saved = saved._replace(version=await definitions.touch(tx, saved.id), change="updated")
+    return await versioned(tx, saved, draft.tenant, actor) if saved.change else saved
+
+
 async def _save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str) -> Saved:
+    """Save a definition with its schedules; of its new version nothing is recorded yet."""
     row = await definitions.reserve(tx, draft.name, draft.tenant)
     if row is None:
         meaning = definitions.guarded(await _meaning(tx, draft), tx.vault, {})
         id_ = await definitions.create(tx, draft, source, meaning)
         owner = {"id": id_, "tenant": draft.tenant, "parameter_spec": meaning["parameter_spec"]}
         await schedules.replace(tx, owner, await schedules.edits_for(tx, owner, draft.schedules, source), actor=actor)
-        return await versioned(tx, Saved(id_, draft.name, 1, "created"), draft.tenant, actor)
+        return Saved(id_, draft.name, 1, "created")
     meaning = await _meaning(tx, draft) | {"gated": draft.gated or bool(row["restrictions"])}
     wanted = definitions.guarded(_kept(row, meaning) if source == "code" else meaning, tx.vault, row["parameters"])
     differing = definitions.differing(row, wanted)
@@ -77,7 +102,9 @@ async def _save(tx: Tx, draft: DefinitionDraft, *, actor: str, source: str) -> S
     if "enabled" in differing and not wanted["enabled"]:
         await skip_pending(tx, row["id"], "definition disabled")
     await schedules.replace(tx, row, edits, actor=actor)
-    return await versioned(tx, Saved(row["id"], draft.name, version, _change(row, differing), queued), draft.tenant, actor)
+    if "parameter_spec" in differing:
+        await triggers.seal_aimed_at(tx, row["id"], wanted["parameter_spec"])
+    return Saved(row["id"], draft.name, version, _change(row, differing), queued)
 
 
 async def save_schedule(tx: Tx, owner: Row, draft: ScheduleDraft, row: Row | None, *, tenant: str, actor: str) -> SavedSchedule:
@@ -105,7 +132,7 @@ async def save_schedule(tx: Tx, owner: Row, draft: ScheduleDraft, row: Row | Non
 async def remove(tx: Tx, row: Row, *, actor: str) -> list[Saved]:
     """Delete a locked definition with its schedules, whose slots are decided up to now; raises Conflict while runs of it are running.
 
-    Returns those that it was restricted with.
+    Returns those that it was restricted with, and those that asked for its runs by a trigger, which they lose.
     """
     ids = [one["id"] for one in await schedules.of_definition(tx, row["id"], locked=True)]
     await editing.close(tx, ids, actor=actor)
@@ -116,6 +143,7 @@ async def remove(tx: Tx, row: Row, *, actor: str) -> list[Saved]:
         )
     await editing.end(tx, ids, actor=actor)
     freed = await _untie(tx, row, actor) if row["restrictions"] else []
+    freed += await _without_target(tx, row, actor)
     await definitions.remove(tx, row["name"], row["tenant"])
     await audit.write(
         tx, audit.Entry(actor, "definition.deleted", f"definition:{row['name']}", row["tenant"], old={"version": row["version"]})
@@ -126,6 +154,18 @@ async def remove(tx: Tx, row: Row, *, actor: str) -> list[Saved]:
 async def _untie(tx: Tx, row: Row, actor: str) -> list[Saved]:
     edited = await restrictions.replace(tx, {row["name"]: ()}, tenant=row["tenant"], actor=actor)
     return [one for one in edited.concerned if one.id != row["id"]]
+
+
+async def _without_target(tx: Tx, row: Row, actor: str) -> list[Saved]:
+    sources = {}
+    for one in await triggers.aimed_at(tx, row["id"]):
+        if one["source"] == row["id"]:
+            continue
+        sources[one["source"]] = one["source_name"]
+        await tx.execute(triggers.REMOVE, ids=[one["id"]])
+        await audit.write(tx, audit.Entry(actor, "trigger.deleted", f"trigger:{one['id']}", row["tenant"], "its target was deleted"))
+    poorer = [Saved(id_, name, await definitions.touch(tx, id_), "updated") for id_, name in sources.items()]
+    return [await versioned(tx, saved, row["tenant"], actor) for saved in poorer]
 
 
 async def _meaning(tx: Tx, draft: DefinitionDraft) -> dict[str, Any]:

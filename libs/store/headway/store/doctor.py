@@ -13,6 +13,7 @@ from headway.core.slot import DecisionKind
 from headway.store.schema import batch, definition, reaction, restriction, run, run_done, schedule, session, slot, slot_range
 from headway.store.sessions import SessionState
 from headway.store.statement import Statement, const, now, statement
+from headway.store.triggers import MAY_FIRE, TRIGGER_BIT
 from headway.store.tx import Tx
 
 SHOWN: Final = 5
@@ -158,6 +159,11 @@ INVARIANTS: Final = (
         select(batch.c.parent)
         .where(batch.c.ended_at.is_(None), or_(~exists().where(_waits, run.c.id == batch.c.parent), batch.c.closed & ~_told & ~_moves))
         .union_all(select(run.c.id).where(_waits, ~exists().where(batch.c.parent == run.c.id, batch.c.ended_at.is_(None)))),
+    ),
+    _invariant(
+        "triggers_are_owed",
+        "the ends of a definition's runs owe triggers exactly while it has some that may fire",
+        select(definition.c.name).where((definition.c.owes.op("&")(TRIGGER_BIT) != const(0)) != MAY_FIRE),
     ),
     _invariant(
         "slots_are_decided",

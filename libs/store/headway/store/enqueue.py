@@ -22,7 +22,6 @@ from sqlalchemy import (
     Text,
     Uuid,
     case,
-    delete,
     false,
     func,
     insert,
@@ -39,10 +38,10 @@ from headway.core.run import Cause, State
 from headway.store import watched
 from headway.store.schema import definition, run, run_input
 from headway.store.sealing import sealed_asks
-from headway.store.statement import INSTANT, array, const, given, now, param, statement
+from headway.store.statement import INSTANT, const, given, now, param, statement
 from headway.store.tx import Row, Tx
 
-__all__ = ["Accepted", "Ask", "Origin", "create", "withdraw"]
+__all__ = ["Accepted", "Ask", "Origin", "create"]
 
 MAX_RUN: Final = timedelta(hours=24)
 READINGS: Final = 3
@@ -179,11 +178,6 @@ _given_inputs = given("given", run=Uuid, params=Text, payload=LargeBinary, trace
 CREATE_INPUT: Final = statement(
     "run_create_input", insert(run_input).from_select(["run", "params", "payload", "traceparent"], select(*_given_inputs.c))
 )
-# Nobody was told of these runs yet: they are taken back, not ended.
-WITHDRAW_INPUT: Final = statement("run_withdraw_input", delete(run_input).where(run_input.c.run == func.any(array("ids", Uuid))))
-WITHDRAW: Final = statement(
-    "run_withdraw", delete(run).where(run.c.id == func.any(array("ids", Uuid)), run.c.started_at.is_(None), run.c.session.is_(None))
-)
 FIND: Final = statement("definition_enabled", select(_d.enabled).where(_d.tenant == param("tenant", Text), _d.name == param("name", Text)))
 
 
@@ -245,12 +239,6 @@ def _columns(id_: UUID, ask: Ask) -> dict[str, object]:
         "has_input": False,
     }
     return {name: told[name] if name in told else given[name] for name in _COLUMNS}
-
-
-async def withdraw(tx: Tx, ids: Sequence[UUID]) -> int:
-    """Take back runs that this transaction created, as if nobody had asked, and say how many."""
-    await tx.execute(WITHDRAW_INPUT, ids=list(ids))
-    return await tx.execute(WITHDRAW, ids=list(ids))
 
 
 def _accepted(row: Row) -> Accepted:

@@ -27,7 +27,7 @@ async def last_facts(tx: Tx, rows: Mapping[UUID, Row]) -> dict[UUID, Facts]:
         return {}
     last = await last_runs.of_schedules(tx, asking)
     wanted = {row[column] for row in last.values() for column in KINDS.values() if row[column] is not None}
-    found = {row["id"]: _facts_of(row) for row in await tx.fetch(runs.GET, ids=sorted(wanted))}
+    found = {row["id"]: facts_of(row) for row in await tx.fetch(runs.GET, ids=sorted(wanted))}
     return {id_: {name: found[row[column]] for name, column in KINDS.items() if row[column] in found} for id_, row in last.items()}
 
 
@@ -35,11 +35,12 @@ def _asks(parameters: Mapping[str, Any] | None) -> bool:
     return bool(parameters) and NAMED in orjson.dumps(parameters).decode().casefold()
 
 
-def _facts_of(row: Row) -> dict[str, Any]:
+def facts_of(row: Row) -> dict[str, Any]:
+    """Return what templates may say of a run, without what is not known."""
     known = {
         "Id": row["id"],
         "State": State(row["state"]).name.lower(),
-        "Outcome": RunOutcome(row["outcome"]).name if row["outcome"] else None,
+        "Outcome": RunOutcome(row["outcome"]).word if row["outcome"] else None,
         "SlotAt": row["slot_at"],
         "StartedAt": row["started_at"],
         "FinishedAt": row["finished_at"],

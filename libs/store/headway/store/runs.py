@@ -36,6 +36,7 @@ class Filter:
     queue: str | None = None
     correlation: str | None = None
     schedule: UUID | None = None
+    parent: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -48,6 +49,7 @@ def _matches(table: Table) -> ColumnElement[bool]:
         or_(param("queue", Text).is_(None), table.c.queue == param("queue", Text)),
         or_(param("correlation", Text).is_(None), table.c.correlation == param("correlation", Text)),
         or_(param("schedule", Uuid).is_(None), table.c.schedule == param("schedule", Uuid)),
+        or_(param("parent", Uuid).is_(None), table.c.parent == param("parent", Uuid)),
         or_(param("since", INSTANT).is_(None), table.c.created_at >= param("since", INSTANT)),
         or_(param("until", INSTANT).is_(None), table.c.created_at < param("until", INSTANT)),
         or_(param("after", Uuid).is_(None), table.c.id < param("after", Uuid)),

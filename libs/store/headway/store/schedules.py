@@ -99,7 +99,7 @@ Seal: TypeAlias = Callable[[Mapping[str, Any], Row | Mapping[str, Any]], dict[st
 
 
 class Change(NamedTuple):
-    """What a schedule is to be, and the fields of it that an operator set over what code declares."""
+    """What a schedule or a trigger is to be, and the fields of it that an operator set over what code declares."""
 
     columns: Mapping[str, Any]
     overridden: list[str]
@@ -158,7 +158,9 @@ async def edits_for(tx: Tx, owner: Row | Mapping[str, Any], drafts: Sequence[Sch
     wanted = {draft.name: await _meant(tx, owner, draft) for draft in drafts}
     seal = partial(_sealed, secrets_in(owner["parameter_spec"]), tx.vault, "schedules.parameters")
     changed = {
-        row["id"]: change for name, row in standing.items() if name in wanted and (change := _change(row, wanted[name], source, seal))
+        row["id"]: change
+        for name, row in standing.items()
+        if name in wanted and (change := change_of(row, wanted[name], source, seal, row["source"]))
     }
     gone = frozenset(row["id"] for name, row in standing.items() if row["source"] == source and name not in wanted)
     changed |= _bared([row for row in rows if row["id"] not in changed and row["id"] not in gone], seal)
@@ -172,7 +174,7 @@ async def edit_of(tx: Tx, owner: Row | Mapping[str, Any], draft: ScheduleDraft, 
     seal = partial(_sealed, secrets_in(owner["parameter_spec"]), tx.vault, "parameters")
     if row is None:
         return Edits("api", {draft.name: seal(wanted, {})}, {}, frozenset(), frozenset(), frozenset())
-    change = _change(row, wanted, "api", seal)
+    change = change_of(row, wanted, "api", seal, row["source"])
     return Edits("api", {}, {row["id"]: change} if change else {}, frozenset(), frozenset(), frozenset())
 
 
@@ -187,13 +189,14 @@ def _bared(rows: Sequence[Row], seal: Seal) -> dict[UUID, Change]:
     return {id_: Change(columns, row["overridden"]) for id_, (row, columns) in kept.items() if columns["parameters"] != row["parameters"]}
 
 
-def _change(row: Row, wanted: Mapping[str, Any], source: str, seal: Seal) -> Change | None:
+def change_of(row: Row, wanted: Mapping[str, Any], source: str, seal: Seal, declared: str) -> Change | None:
+    """Say what makes a row that was `declared` somewhere be what is wanted by a `source`; None when it is that already."""
     mine = {"enabled", *row["overridden"]} if source == "code" else set()
     kept = seal({name: row[name] if name in mine else value for name, value in wanted.items()}, row)
     differing = {name for name, value in kept.items() if row[name] != value}
     if not differing:
         return None
-    by_operator = differing if source != "code" and row["source"] == "code" else set()
+    by_operator = differing if source != "code" and declared == "code" else set()
     return Change(kept, sorted({*row["overridden"], *by_operator}))
 
 

@@ -1,6 +1,6 @@
-"""What the run of a slot is given: the parameters of its schedule over those of its definition, templates put into words."""
+"""What the run of a slot or a trigger is given: parameters of its own over those of its definition, templates put into words."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +9,7 @@ import orjson
 from headway.core.ask import LARGEST_INPUT
 from headway.core.parameters import SlotOf, documents_in, facts_of_slot, merged, rendered
 from headway.core.schedule.zones import load_zone
+from headway.core.template import Facts as TemplateFacts
 from headway.core.template import is_template
 from headway.store.known import Known
 from headway.store.last_facts import Facts
@@ -26,15 +27,23 @@ class Worded(NamedTuple):
 
 def input_of(known: Known, slot_at: datetime, row: Row | Mapping[str, Any], now: datetime, last: Facts | None = None) -> Worded:
     """Return what the run of a slot is given.  A template that goes wrong is kept, and never keeps a slot."""
-    values = merged(row["defaults"], row["parameters"])
+
+    def facts() -> TemplateFacts:
+        slot = SlotOf(known.definition, known.name, known.id, slot_at, load_zone(known.timeline.rule.zone))
+        return facts_of_slot(slot, now, last)
+
+    return worded(merged(row["defaults"], row["parameters"]), row["spec"], facts)
+
+
+def worded(values: Mapping[str, Any], spec: Mapping[str, Any] | None, facts: Callable[[], TemplateFacts]) -> Worded:
+    """Return parameters with their templates put into words; `facts` are asked for only where there are any."""
     if not values:
         return Worded(None, [])
     text = orjson.dumps(values)
     if not is_template(values):
         return Worded(text.decode(), [])
-    slot = SlotOf(known.definition, known.name, known.id, slot_at, load_zone(known.timeline.rule.zone))
-    put, faults = rendered(values, facts_of_slot(slot, now, last), documents_in(row["spec"]))
-    worded = orjson.dumps(put)
-    if len(worded) > max(LARGEST_INPUT, len(text)):
-        worded, faults = text, [*faults, TOO_LARGE]
-    return Worded(worded.decode(), faults)
+    put, faults = rendered(values, facts(), documents_in(spec))
+    said = orjson.dumps(put)
+    if len(said) > max(LARGEST_INPUT, len(text)):
+        said, faults = text, [*faults, TOO_LARGE]
+    return Worded(said.decode(), faults)

@@ -5,16 +5,18 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from headway.store import audit, definitions, schedules
+from headway.store import audit, definitions, schedules, triggers
 from headway.store.definitions import Saved
 from headway.store.tx import Row, Tx
 
 
 async def versioned(tx: Tx, saved: Saved, tenant: str, actor: str) -> Saved:
-    """Keep the snapshot of a definition's new version, audit it, and return what was given."""
+    """Keep the snapshot of a definition's new version, have its ends owe its triggers, audit it, and return what was given."""
+    await triggers.owe(tx, saved.id)
     row = await definitions.get(tx, saved.name, tenant)
     assert row is not None, "it was written in this transaction"
-    snapshot = _row(row) | {"schedules": [_row(one) for one in await schedules.of_definition(tx, saved.id)]}
+    children = {"schedules": await schedules.of_definition(tx, saved.id), "triggers": await triggers.of_definition(tx, saved.id)}
+    snapshot = _row(row) | {kind: [_row(one) for one in rows] for kind, rows in children.items()}
     await definitions.keep_snapshot(tx, saved.id, saved.version, snapshot, actor)
     await audit.write(
         tx, audit.Entry(actor, f"definition.{saved.change}", f"definition:{saved.name}", tenant, new={"version": saved.version})

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from headway.api.inputs import Asked, Correlation, Delay, Instant, Key, Text, storable
 from headway.api.params import problems_of
 from headway.api.platform import Caller
-from headway.core.ask import LARGEST_INPUT, Ask
+from headway.core.ask import LARGEST_INPUT, QUIET, Ask
 from headway.core.errors import Conflict, Invalid, Problem
 from headway.core.parameters import merged
 from headway.core.reading import demand
@@ -32,6 +32,7 @@ class RunItem(Asked):
     key: Key | None = None
     correlation: Correlation | None = None
     force: Annotated[bool, Field(description="Start although a restriction forbids it; that is kept.")] = False
+    no_triggers: Annotated[bool, Field(description="Its end fires no triggers.")] = False
 
     @field_validator("payload")
     @classmethod
@@ -122,5 +123,6 @@ def _prepared(wanted: RunItem, caller: Caller, known: Mapping[str, Row | None], 
         created_by=caller.actor,
         traceparent=current_traceparent(),
         sealed=definition["version"],
+        owes=QUIET if wanted.no_triggers else 0,
     )
     return Prepared(ask, definition)

@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema
 
 from headway.api.documents import document_of, schedule_document_of
 from headway.api.run_views import Run
+from headway.api.trigger_views import Trigger, TriggerDocument
 from headway.store.tx import Row
 
 Span = str | float | None
@@ -197,9 +198,10 @@ class DefinitionFields(BaseModel):
 
 
 class DefinitionDocument(DefinitionFields):
-    """A definition as somebody wants it, with all its schedules."""
+    """A definition as somebody wants it, with all its schedules and triggers."""
 
     schedules: list[ScheduleDocument] = []
+    triggers: list[TriggerDocument] | None = Field(None, description="Triggers that its runs fire; null: those that stand stay.")
 
 
 class DefinitionsDocument(BaseModel):
@@ -227,15 +229,16 @@ class DefinitionSummary(DefinitionFields):
 
 
 class Definition(DefinitionSummary):
-    """A definition that is kept, with its schedules; sent back with a change it is an update."""
+    """A definition that is kept, with its schedules and triggers; sent back with a change it is an update."""
 
     schedules: list[Schedule]
+    triggers: list[Trigger]
 
     @classmethod
-    def with_schedules(cls, row: Row, schedules: Sequence[Row]) -> "Definition":
-        """Show a definition's row with those of its schedules."""
-        shown = [Schedule.of(one, row["name"]) for one in schedules]
-        return cls.model_validate(_facts(row) | document_of(row, []) | {"schedules": shown})
+    def whole(cls, row: Row, schedules: Sequence[Row], triggers: Sequence[Row]) -> "Definition":
+        """Show a definition's row with those of its schedules and triggers."""
+        children = {"schedules": [Schedule.of(one, row["name"]) for one in schedules], "triggers": [Trigger.of(one) for one in triggers]}
+        return cls.model_validate(_facts(row) | document_of(row, []) | children)
 
 
 class DefinitionPage(BaseModel):

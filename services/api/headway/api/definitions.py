@@ -26,7 +26,7 @@ from headway.api.run_views import Run
 from headway.api.saving import Outcome
 from headway.core.errors import Invalid
 from headway.core.reading import demand
-from headway.store import definitions, last_runs, runs, schedules
+from headway.store import definitions, last_runs, runs, schedules, triggers
 from headway.store.switches import Pause
 from headway.store.switches import pause_definition as pause_one
 from headway.store.switches import resume_definition as resume_one
@@ -57,9 +57,9 @@ class DeskOf:
         """Answer with a definition, its version as the ETag.  Raises NotFound."""
         async with self.database.begin() as tx:
             row = saving.found(await definitions.get(tx, name, self.who.tenant), name)
-            standing = await schedules.of_definition(tx, row["id"])
+            standing = await schedules.of_definition(tx, row["id"]), await triggers.of_definition(tx, row["id"])
         self.response.headers["ETag"] = saving.etag(row["version"])
-        return Definition.with_schedules(row, standing)
+        return Definition.whole(row, *standing)
 
 
 async def _desk(here: Here, who: Who, response: Response) -> DeskOf:
@@ -113,7 +113,7 @@ async def list_definitions(wanted: Annotated[DefinitionQuery, Query()], here: He
 
 @router.get("/{name:path}", responses=WITH_TAG)
 async def read_definition(name: Name, desk: Desk) -> Definition:
-    """Read a definition with its schedules."""
+    """Read a definition with its schedules and triggers."""
     return await desk.shown(name)
 
 
@@ -140,7 +140,10 @@ async def patch_definition(name: Name, patch: dict[str, Any], desk: Desk, if_mat
 
 @router.delete("/{name:path}")
 async def delete_definition(name: Name, desk: Desk, if_match: IfMatch = None) -> Change:
-    """Delete a definition with its schedules; its finished runs stay, what waits is skipped, and a run that is running forbids it."""
+    """Delete a definition with its schedules and triggers, those that ask for its runs included.
+
+    Its finished runs stay, what waits is skipped, and a run that is running forbids it.
+    """
     outcome = await saving.delete(desk.database, name, desk.who, if_match)
     desk.announce(outcome)
     return _changes(outcome)[0]

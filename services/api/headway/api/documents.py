@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from headway.api.inputs import value_problems
 from headway.api.params import problems_of, spec_problems
+from headway.api.trigger_views import FACTS as TRIGGER_FACTS
 from headway.core.definition import DefinitionDraft, Watch
 from headway.core.draft import parse_definition
 from headway.core.durations import format_duration
@@ -150,10 +151,10 @@ def _without_facts(document: Any, tenant: str, path: str) -> Any:
         return document
     if document.get("tenant", tenant) != tenant:
         raise Invalid.field(f"{path}.tenant".lstrip("."), "is decided by the credential, not by the document")
-    schedules = document.get("schedules")
     kept = {name: value for name, value in document.items() if name not in FACTS}
-    if isinstance(schedules, list):
-        kept["schedules"] = [_without(one, SCHEDULE_FACTS) for one in schedules]
+    for name, facts in (("schedules", SCHEDULE_FACTS), ("triggers", TRIGGER_FACTS | {"source"})):
+        if isinstance(document.get(name), list):
+            kept[name] = [_without(one, facts) for one in document[name]]
     return kept
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from headway.core.ask import Origin
 from headway.core.outcome import AttemptOutcome
 from headway.core.run import FINAL, State
 from headway.store.tx import Row
@@ -35,6 +36,8 @@ def _birth(run: Row) -> Iterator[Event]:
 
 
 def _origin(run: Row) -> str:
+    if run["origin"] == Origin.TRIGGER:
+        return f"triggered by run {run['parent']} through trigger {run['created_by'].removeprefix('trigger:')}"
     return f"slot {run['slot_at'].isoformat()}" if run["slot_at"] is not None else "asked for"
 
 

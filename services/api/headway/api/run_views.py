@@ -86,8 +86,9 @@ class Run(BaseModel):
     started_at: datetime | None
     finished_at: datetime | None
     origin: str
-    parent: UUID | None
+    parent: UUID | None = Field(description="The run that asked for this one, by its handler or by a trigger, or that was run again.")
     batch_index: int | None = Field(description="Its place among the children of its batch, whose parent is `parent`.")
+    depth: int = Field(description="How many triggers lie between this run and the one that nobody triggered.")
     schedule: UUID | None
     slot_at: datetime | None
     key: str | None

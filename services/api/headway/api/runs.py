@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -32,6 +33,7 @@ class RunQuery(Page):
     queue: Text | None = None
     correlation: Text | None = None
     schedule: UUID | None = None
+    parent: UUID | None = None
     since: Instant | None = None
     until: Instant | None = None
 
@@ -206,7 +208,8 @@ async def _found(tx: Tx, run_id: UUID, who: Caller) -> Row:
 
 def _filter(wanted: RunQuery) -> runs.Filter:
     states: Sequence[int] | None = None if wanted.state is None else [State[name.upper()] for name in wanted.state]
-    return runs.Filter(states, wanted.definition, wanted.queue, wanted.correlation, wanted.schedule, wanted.since, wanted.until)
+    narrowed = wanted.model_dump(include={one.name for one in fields(runs.Filter)} - {"state"})
+    return runs.Filter(states, **narrowed)
 
 
 def _unwritten(prepared: Prepared) -> RunAccepted:

@@ -23,6 +23,7 @@ from headway.api import (
     schedule_edits,
     schedules,
     sessions,
+    triggers,
 )
 from headway.api.problems import MEDIA_TYPE, ProblemDetails, answer
 
@@ -36,6 +37,7 @@ ROUTERS: Final = (
     schedule_edits.router,
     schedules.router,
     definitions.router,
+    triggers.router,
     calendars.router,
     restrictions.router,
     sessions.router,

@@ -21,11 +21,13 @@ from headway.scheduler.decide import Decider
 from headway.scheduler.membership import Membership
 from headway.scheduler.react import Reactions
 from headway.scheduler.refresh import Refresh
+from headway.scheduler.triggered import tell
 from headway.store import breakers, tallying
 from headway.store.alerting import alert
 from headway.store.chaining import chaining
 from headway.store.gates import Placed
 from headway.store.reactions import Doing, Kind
+from headway.store.triggering import triggering
 from headway.store.tx import Database
 
 
@@ -47,10 +49,11 @@ class Scheduler:
         self.chain_wake = Wake()
         self._chained: set[UUID] = set()
         doing: Mapping[int, Doing] = {
-            Kind.SCHEDULE: chaining(self._chained.add),
-            Kind.BREAKER: breakers.react,
-            Kind.ALERT: alert,
+            Kind.TRIGGER: triggering(tell),
             Kind.BATCH: tallying.react,
+            Kind.BREAKER: breakers.react,
+            Kind.SCHEDULE: chaining(self._chained.add),
+            Kind.ALERT: alert,
         }
         self.reactions = Reactions(settings.reactions, database, broker, doing, self._reacted)
 

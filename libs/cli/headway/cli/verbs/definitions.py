@@ -9,6 +9,7 @@ from headway.cli.root import example, verbs
 
 COLUMNS: Final = ("name", "handler", "queue", "enabled", "version", "source", "description")
 SCHEDULE_COLUMNS: Final = ("name", "cron", "every", "zone", "enabled", "id")
+CHILDREN: Final = ("schedules", "triggers")
 
 app = verbs("What can be run.", "headway definitions list", "headway definitions apply jobs.yaml")
 
@@ -24,17 +25,20 @@ def list_(ctx: typer.Context) -> None:
 
 @app.command(epilog=example("headway definitions show hello"))
 def show(ctx: typer.Context, name: Annotated[str, typer.Argument(help="The definition's name.")]) -> None:
-    """Show a definition with its schedules."""
+    """Show a definition with its schedules and triggers."""
     from headway.cli.client import api_of, path_of
+    from headway.cli.trigger_rows import OF_DEFINITION, row_of
 
     output = output_of(ctx)
     document = api_of(output).get(path_of("definitions", name))
     if output.json:
         output.document(document)
         return
-    output.fields(document, [field for field in document if field != "schedules"])
+    output.fields(document, [field for field in document if field not in CHILDREN])
     output.heading("schedules")
     output.table(document["schedules"], SCHEDULE_COLUMNS, none="no schedules")
+    output.heading("triggers")
+    output.table([row_of(one) for one in document["triggers"]], OF_DEFINITION, none="no triggers")
 
 
 SHAPE: Final = """\b
@@ -46,7 +50,9 @@ The file:
       timeout: 30m
       parameters: {command: /opt/backup --all}
       schedules:
-        - {name: nightly, cron: "30 2 * * *", zone: Europe/Berlin}"""
+        - {name: nightly, cron: "30 2 * * *", zone: Europe/Berlin}
+      triggers:
+        - {target: check-backup, parameters: {of: "{TriggeredBy.Id}"}}"""
 
 
 @app.command(epilog="\n\n".join([SHAPE, example("headway definitions apply jobs.yaml", "generate-jobs | headway definitions apply -")]))

@@ -79,7 +79,7 @@ def delete(ctx: typer.Context, restriction: Restriction) -> None:
 
 def identity(api: "Api", restriction: str) -> str:
     """Return the id of a restriction that is named by its id or as FIRST/SECOND.  Raises NotFound."""
-    from headway.cli.verbs.schedules import splits
+    from headway.cli.naming import splits
 
     readings = list(splits(restriction))
     if not readings:

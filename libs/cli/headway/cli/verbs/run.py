@@ -49,6 +49,7 @@ class Wish:
     priority: Annotated[int | None, typer.Option(min=0, max=9, help="9 is the most urgent.")] = None
     payload: Annotated[str | None, typer.Option(metavar="TEXT", help="Text for the handler alone, in the place of parameters.")] = None
     force: Annotated[bool, typer.Option("--force", help="Start although a restriction forbids it; that is kept.")] = False
+    no_triggers: Annotated[bool, typer.Option("--no-triggers", help="Its end fires no triggers.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and keep nothing.")] = False
     wait: Annotated[bool, typer.Option("--wait", help="Follow to the end and print the result; exit code 1 if it did not succeed.")] = False
 
@@ -63,6 +64,7 @@ class Wish:
             "key": self.key,
             "priority": self.priority,
             "force": self.force or None,
+            "no_triggers": self.no_triggers or None,
             "dry_run": self.dry_run or None,
         }
 

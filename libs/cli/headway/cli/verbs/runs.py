@@ -30,6 +30,7 @@ FIELDS: Final = (
     "rerun_of",
     "replay_of",
     "replayed_by",
+    "triggered",
     "slot_at",
     "created_at",
     "created_by",
@@ -63,6 +64,7 @@ class Narrowed:
     definition: Annotated[str | None, typer.Option(help="Runs of this definition.")] = None
     queue: Annotated[str | None, typer.Option(help="Runs of this queue.")] = None
     correlation: Annotated[str | None, typer.Option(help="Runs of this correlation id.")] = None
+    parent: Annotated[str | None, typer.Option(help="Runs that this run, or its end by a trigger, asked for.")] = None
     since: Annotated[str | None, typer.Option(help="Created since an instant, or in the last 90s, 5m, 2h, 1d.")] = None
     limit: Annotated[int, typer.Option(min=1, help="Most runs that are listed.")] = 50
 
@@ -147,7 +149,7 @@ def write(output: Output, run: dict[str, Any]) -> None:
     if output.json:
         output.document(run)
         return
-    output.fields({**run, "state": run["display"]}, FIELDS)
+    output.fields({**run, "state": run["display"], "triggered": lineage(run)}, FIELDS)
     if progress := run["progress"]:
         output.fields({"progress": f"{progress['percent']} % {progress['message']}"}, ("progress",))
     content = run["content"]
@@ -157,6 +159,14 @@ def write(output: Output, run: dict[str, Any]) -> None:
     for name, columns in (("attempts", ATTEMPT_COLUMNS), ("history", EVENT_COLUMNS)):
         output.heading(name)
         output.table(run[name], columns, none=f"no {name}")
+
+
+def lineage(run: dict[str, Any]) -> str:
+    """Return how a run came about when a trigger asked for it."""
+    if run["origin"] != "trigger":
+        return ""
+    further = f", {run['depth']} triggers deep" if run["depth"] > 1 else ""
+    return f"by run {run['parent']} through trigger {run['created_by'].removeprefix('trigger:')}{further}"
 
 
 def _write_result(output: Output, result: Any) -> None:

@@ -1,13 +1,13 @@
 """`headway schedules`: when definitions run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import typer
 
+from headway.cli.naming import identity_of
 from headway.cli.output import output_of
 from headway.cli.root import example, verbs
-from headway.core.errors import NotFound
 
 COLUMNS: Final = ("id", "definition", "name", "cron", "every", "zone", "enabled", "paused", "decided_until", "broken")
 SLOT_COLUMNS: Final = ("slot_at", "decision", "reason", "effective_at", "run")
@@ -43,25 +43,8 @@ def show(ctx: typer.Context, schedule: Annotated[str, typer.Argument(help="Its i
 
 
 def identity(api: Any, schedule: str) -> str:
-    """Return the id of a schedule that is named by its id or as DEFINITION/NAME.  Raises NotFound.
-
-    Both names may hold slashes: of several readings the one with the longest definition holds.
-    """
-    readings = list(splits(schedule))
-    if not readings:
-        return schedule
-    for definition, name in readings:
-        for one in api.items("/v1/schedules", definition=definition):
-            if one["name"] == name:
-                return str(one["id"])
-    raise NotFound(f"schedule: there is no {schedule!r}; headway schedules list shows all")
-
-
-def splits(schedule: str) -> Iterator[tuple[str, str]]:
-    """Yield every reading of DEFINITION/NAME, the longest definition first."""
-    for at in reversed([at for at, character in enumerate(schedule) if character == "/"]):
-        if schedule[:at] and schedule[at + 1 :]:
-            yield schedule[:at], schedule[at + 1 :]
+    """Return the id of a schedule that is named by its id or as DEFINITION/NAME.  Raises NotFound."""
+    return identity_of(api, schedule, "schedules", "definition")
 
 
 def with_pause(schedule: Mapping[str, Any]) -> dict[str, Any]:

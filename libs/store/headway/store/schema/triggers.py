@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import CheckConstraint, Column, ForeignKey, Index, Table, Uuid
+from sqlalchemy import ARRAY, CheckConstraint, Column, ForeignKey, Index, Table, Text, Uuid, text
 
 from headway.store.schema.catalogue import definition
 from headway.store.schema.meta import document, flag, instant, metadata, number, words
@@ -16,9 +16,11 @@ trigger: Final = Table(
     words("description", default=""),
     Column("source", Uuid, ForeignKey(definition.c.id, ondelete="CASCADE"), nullable=False),
     Column("target", Uuid, ForeignKey(definition.c.id, ondelete="CASCADE"), nullable=False),
-    document("condition"),
+    document("condition", null=True),
     document("parameters"),
     flag("enabled", default=True),
+    words("declared", default="api"),
+    Column("overridden", ARRAY(Text), nullable=False, server_default=text("'{}'")),
     number("version", default=1),
     instant("created_at"),
     instant("updated_at"),

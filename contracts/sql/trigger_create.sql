@@ -1,0 +1,12 @@
+-- $1 id
+-- $2 tenant
+-- $3 name
+-- $4 new_description
+-- $5 of
+-- $6 new_target
+-- $7 new_condition
+-- $8 new_parameters
+-- $9 new_enabled
+-- $10 declared
+-- $11 now
+INSERT INTO headway.trigger (id, tenant, name, description, source, target, condition, parameters, enabled, declared, created_at, updated_at) VALUES ($1::UUID, $2::VARCHAR, $3::VARCHAR, $4::VARCHAR, $5::UUID, $6::UUID, $7::JSONB, $8::JSONB, $9::BOOLEAN, $10::VARCHAR, $11::TIMESTAMP WITH TIME ZONE, $11::TIMESTAMP WITH TIME ZONE)
