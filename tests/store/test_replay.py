@@ -137,13 +137,14 @@ async def test_the_replay_of_a_slots_run_belongs_to_the_slot(scene: Scene) -> No
     made = await again(scene, first["id"])
     row = await scene.run(made.id)
     assert [row[name] for name in ("schedule", "slot_at", "token")] == [first[name] for name in ("schedule", "slot_at", "token")]
-    await ledger.decide(START + timedelta(minutes=2))
     await finish(scene, made.id)
+    async with scene.database.begin() as tx:  # before the clock moves on: nobody here does what the failure owes
+        assert [finding.name for finding in await doctor.examine(tx) if not finding.ok] == []
+    await ledger.decide(START + timedelta(minutes=2))
     async with scene.database.begin() as tx:
         known = await in_force.history(tx, ledger.schedule)
         assert known is not None
-        assert (await proof.prove(tx, ledger.schedule, known)).proof.holds
-        assert [finding.name for finding in await doctor.examine(tx) if not finding.ok] == []
+        assert (await proof.prove(tx, ledger.schedule, known)).proof.findings == []
 
 
 async def test_secrets_survive(scene: Scene) -> None:
