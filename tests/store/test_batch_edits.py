@@ -153,11 +153,13 @@ async def test_a_disabled_definition_skips_the_children_and_ends_the_parent_by_t
 
 
 async def test_a_gate_never_lets_a_parent_in(scene: Scene, batches: Batches) -> None:
-    """A parent never runs: neither the admission of a limited definition nor a second chance makes it start."""
+    """A parent never runs and a child waits for its turn: neither the admission of a limited definition nor a second chance let them in."""
     definition = await scene.define(max_concurrent_runs=5)
-    parent = await batches.make(1, max_concurrent=1)
+    parent = await batches.make(3, max_concurrent=1)
     await scene.database.transact(partial(gates.promote, definitions=[definition]))
     assert (await scene.run(parent))["cause"] == Cause.CHILDREN
+    children = await batches.children(parent)
+    assert [(one["state"], one["cause"]) for one in children] == [(State.QUEUED, Cause.NONE), *[(State.HELD, Cause.BATCH)] * 2]
 
 
 async def test_counts_outlive_the_rows_of_children(scene: Scene, batches: Batches) -> None:
