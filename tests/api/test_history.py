@@ -6,6 +6,7 @@ from uuid import UUID
 
 from headway.api.history import history
 from headway.api.run_views import attempts_of
+from headway.core.ask import Origin
 from headway.core.outcome import AttemptOutcome, RunOutcome
 from headway.core.run import State
 
@@ -30,6 +31,7 @@ def run(**columns: Any) -> dict[str, Any]:
         "created_at": START,
         "available_at": START,
         "created_by": "scheduler",
+        "origin": int(Origin.SLOT),
         **columns,
     }
 
