@@ -21,6 +21,7 @@ from headway.store.gates import Placed
 from headway.store.reactions import Kind, Owed
 from headway.store.triggering import Fired, fire, triggering
 from headway.store.tx import Row, Tx
+from tests.store.batching import Batches
 from tests.store.scene import Scene
 
 ERROR = SafeError("ValueError", "no")
@@ -224,6 +225,22 @@ async def test_parameters_of_a_trigger_win_and_know_the_run_that_fired_it(scene:
         "bad": "{TriggeredBy.FinishedAt:%9d}",
     }
     assert list(fired.faults) == ["next"]
+
+
+@pytest.mark.parametrize(("opted_in", "expected"), [(False, 1), (True, 4)])
+async def test_children_of_a_batch_fire_only_if_asked_to_and_their_parent_does(scene: Scene, opted_in: bool, expected: int) -> None:
+    """TRG-05: three children that end fire nothing of their own, unless the batch says so; the end of their parent fires once."""
+    await scene.define("job")
+    await scene.define("b")
+    await add(scene, "job", TriggerDraft("next", "b"))
+    batches = Batches(scene)
+    parent = await batches.make(3, triggers=opted_in)
+    await batches.end(await batches.ids(parent))
+    await batches.react()
+    await react(scene)
+    made = await triggered(scene)
+    assert len(made) == expected
+    assert parent in {row["parent"] for row in made}
 
 
 async def test_an_end_of_what_nobody_keeps_fires_nothing(scene: Scene) -> None:
