@@ -116,3 +116,23 @@ async def test_a_look_takes_what_is_due_longest_first(scene: Scene) -> None:
         assert [one.run for one in await reactions.take(tx, [Kind.TRIGGER], limit=2)] == [ids[2], ids[1]]
     async with scene.database.begin() as tx:
         assert [one.run for one in await reactions.take(tx, [Kind.TRIGGER], runs=[ids[0], ids[3], UUID(int=1)])] == [ids[3]]
+
+
+async def test_a_fault_in_the_code_does_not_stop_the_others(scene: Scene) -> None:
+    """Model, "Reactions": never lost, never a loop: what breaks a pass off counts as a try, and the next pass does the rest."""
+    first, second = await owed(scene, 2)
+    done: list[UUID] = []
+
+    async def trigger(_: Tx, one: Owed) -> list[Placed]:
+        if one.run == first:
+            raise ZeroDivisionError
+        done.append(one.run)
+        return []
+
+    broken_off: list[Owed] = []
+    with pytest.raises(ZeroDivisionError):
+        await work_off(scene.database, {Kind.TRIGGER: trigger}, broken_off=broken_off)
+    await work_off(scene.database, {Kind.TRIGGER: trigger}, broken_off=broken_off)
+    assert done == [second]
+    (row,) = await scene.sql("SELECT run, tries, parked, last_error FROM headway.reaction")
+    assert tuple(row.values()) == (first, 1, False, reactions.UNEXPECTED)

@@ -19,6 +19,7 @@ from headway.store.statement import array, const, now, param, statement
 from headway.store.tx import Database, Row, Tx
 
 MOST_TRIES: Final = 10
+UNEXPECTED: Final = "an error in the code that does it: the log of whoever tried has it"
 
 
 class Kind(IntEnum):
@@ -145,19 +146,34 @@ def _nothing(queued: Sequence[Placed]) -> None:
 
 
 async def work_off(
-    database: Database, doing: Mapping[int, Doing], *, runs: Sequence[UUID] | None = None, limit: int = 100, after: After = _nothing
+    database: Database,
+    doing: Mapping[int, Doing],
+    *,
+    runs: Sequence[UUID] | None = None,
+    limit: int = 100,
+    after: After = _nothing,
+    broken_off: list[Owed] | None = None,
 ) -> int:
     """Do the reactions that are due, of these runs or of all, and say how many; each in the transaction that deletes it.
 
     `after` is told of each commit, and is given the runs that were queued by it.  One that fails counts a try and waits longer and
     longer; after ten it is parked.  Raises Unavailable, which never counts.
+
+    An error that no operation may raise ends the pass.  A loop that hands in the same `broken_off` each time has what it broke off at
+    counted by its next pass, so that one reaction does not keep all others from being done; a message has a count of its own.
     """
+    at = [] if broken_off is None else broken_off
+    while at:
+        await database.transact(partial(_fail, owed=at[-1], error=UNEXPECTED))
+        at.pop()
     async with database.begin() as tx:
         due = await take(tx, sorted(doing), runs=runs, limit=limit) if doing else []
     for together in _together(due):
+        at.extend(together)
         try:
             queued = await database.transact(partial(_do, doing=doing, together=together))
         except Unavailable:
+            at.clear()
             raise
         except HeadwayError as error:
             refusal = str(error)
@@ -165,6 +181,7 @@ async def work_off(
                 await database.transact(partial(_fail, owed=owed, error=refusal))
         else:
             after(queued)
+        at.clear()
     return len(due)
 
 

@@ -10,7 +10,7 @@ from headway.messages.channels import SCHEDULER_COMPLETIONS
 from headway.runtime.life import Life
 from headway.runtime.settings.groups import ReactionGroup
 from headway.store import reactions
-from headway.store.reactions import After, Doing
+from headway.store.reactions import After, Doing, Owed
 from headway.store.tx import Database
 
 
@@ -23,6 +23,7 @@ class Reactions:
         self.broker = broker
         self.doing = doing
         self.after = after
+        self._broken_off: list[Owed] = []
 
     async def start(self, life: Life) -> None:
         """React for as long as `life` lasts."""
@@ -37,7 +38,7 @@ class Reactions:
 
     async def look(self) -> int:
         """Do what is owed and no message named; says how many reactions were due."""
-        return await reactions.work_off(self.database, self.doing, limit=self.knobs.batch, after=self.after)
+        return await reactions.work_off(self.database, self.doing, limit=self.knobs.batch, after=self.after, broken_off=self._broken_off)
 
     async def probe(self) -> None:
         """Raise Unavailable while the database is away."""

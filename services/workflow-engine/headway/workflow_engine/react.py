@@ -12,7 +12,7 @@ from headway.runtime.broker_watch import watch_broker
 from headway.runtime.life import Life
 from headway.runtime.settings import WorkflowEngineSettings
 from headway.store import reactions
-from headway.store.reactions import Doing
+from headway.store.reactions import Doing, Owed
 from headway.store.tx import Database
 
 DOING: Final[Mapping[int, Doing]] = {}
@@ -27,6 +27,7 @@ class Engine:
         self.database = database
         self.broker = broker
         self.doing = doing
+        self._broken_off: list[Owed] = []
 
     async def run(self, life: Life) -> None:
         """React until `life` is asked to stop."""
@@ -45,7 +46,7 @@ class Engine:
 
     async def look(self) -> int:
         """Do what is owed and no message named; says how many reactions were due."""
-        return await reactions.work_off(self.database, self.doing, limit=self.knobs.batch)
+        return await reactions.work_off(self.database, self.doing, limit=self.knobs.batch, broken_off=self._broken_off)
 
     async def probe(self) -> None:
         """Raise Unavailable while the database is away."""
