@@ -8,7 +8,7 @@ from headway.core.breaker import BreakerState
 from headway.core.definition import DefinitionDraft, Watch
 from headway.core.outcome import Failure, Outcome, SafeError, Success
 from headway.core.run import Cause, State
-from headway.store import breakers, catalogue
+from headway.store import breakers, catalogue, set_aside
 from headway.store.cancel import cancel
 from headway.store.reactions import Kind, work_off
 from tests.store.scene import Scene
@@ -174,5 +174,5 @@ async def test_what_slipped_past_is_held_by_maintenance(scene: Scene) -> None:
     """Model, "Order and limits": a run that was queued while the breaker opened is found by the next look."""
     (first, *_) = await tripped(scene)
     await scene.sql("UPDATE headway.run SET state = $2, cause = 0, gated = false WHERE id = $1", first, State.QUEUED)
-    await look(scene)
+    assert await scene.database.transact(set_aside.set_slipped_aside) == 1
     assert await states(scene, [first]) == [HELD]

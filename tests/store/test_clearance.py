@@ -231,5 +231,6 @@ async def test_a_run_without_restrictions_asks_no_partner(scene: Scene, limit: d
     async with scene.database.begin() as tx:
         await due.release(Counting(tx, released), 10)
         await accept(Counting(tx, asked), [Ask("job")])
-    admitted = ["gate_definitions", "gate_lock", "gate_limits", "gate_candidates", "gate_place"] if limit else []
+    steps = ("definitions", "lock", "passed_over", "limits", "candidates", "place")
+    admitted = [f"gate_{step}" for step in steps] if limit else []
     assert (released, asked) == (["due_release", "due_gated", *admitted], ["run_create", *admitted])

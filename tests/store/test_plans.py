@@ -36,6 +36,7 @@ HOT: Final[Sequence[Case]] = (
     (holding.HELD, "run", {"run_pkey"}),
     (sessions.RENEW, "run", {"run_running"}),
     (gates.WAITERS, "run", {"run_held"}),
+    (gates.PASSED_OVER, "run", {"run_held"}),
     (limits.HOLDERS, "run", {"run_gated", "run_running"}),
     (limits.HOLDERS_AND_STRAYS, "run", {"run_gated", "run_queued", "run_running"}),
 )
@@ -85,6 +86,7 @@ def values(batch: int) -> Mapping[str, Any]:
         "queue": "default",
         "limit": 500,
         "now": AT,
+        "before": AT,
         "lease": timedelta(seconds=30),
         "in_flight": 1,
         "run": ids[0],

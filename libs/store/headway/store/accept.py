@@ -117,8 +117,8 @@ async def _standing(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Answer]:
 
 
 async def _admit(tx: Tx, asks: Sequence[Ask], answers: Sequence[Answer]) -> list[Answer]:
-    due = [one.id for ask, one in zip(asks, answers, strict=True) if isinstance(one, Accepted) and one.gated and _may_start(tx, ask)]
-    placed = {one.id: one for one in await gates.place(tx, sorted(set(due)))}
+    due = {one.id for ask, one in zip(asks, answers, strict=True) if isinstance(one, Accepted) and one.gated and _may_start(tx, ask)}
+    placed = {one.id: one for one in await gates.place(tx, sorted(due)) if one.id in due}
     refused = [id_ for id_, one in placed.items() if one.refusal]
     if refused:
         await withdraw(tx, refused)

@@ -19,7 +19,7 @@ from headway.store.audit import Entry, write
 from headway.store.gates import Placed
 from headway.store.reactions import Owed
 from headway.store.schema import attempt, breaker, definition, run, run_done
-from headway.store.set_aside import hold_queued
+from headway.store.set_aside import set_aside
 from headway.store.statement import INSTANT, const, now, param, statement
 from headway.store.tx import Row, Tx
 
@@ -67,12 +67,6 @@ FORGET: Final = statement("breaker_forget", delete(breaker).where(_definition))
 TRIP: Final = statement(
     "breaker_trip", update(definition).where(definition.c.id == param("definition", Uuid)).values(tripped=param("tripped", Boolean))
 )
-SLIPPED: Final = statement(
-    "breaker_slipped",
-    select(run.c.definition_id)
-    .distinct()
-    .where(run.c.definition_id == breaker.c.definition, breaker.c.state == const(BreakerState.OPEN), run.c.state == const(State.QUEUED)),
-)
 
 
 async def react(tx: Tx, owed: Owed) -> list[Placed]:
@@ -91,7 +85,7 @@ async def react(tx: Tx, owed: Owed) -> list[Placed]:
 
 
 async def try_again(tx: Tx, limit: int = 100) -> tuple[int, list[Placed]]:
-    """Let a probe through where the reset time has passed, and hold what slipped past an open breaker.
+    """Let a probe through where the reset time has passed.
 
     Returns how many breakers moved, and the runs that are queued now.
     """
@@ -99,8 +93,6 @@ async def try_again(tx: Tx, limit: int = 100) -> tuple[int, list[Placed]]:
     queued: list[Placed] = []
     for row in rows:
         queued += await _become(tx, row, look(_breaker(row), _knobs(row), tx.now), actor="maintenance")
-    for slipped in await tx.fetch(SLIPPED):
-        await _hold(tx, slipped["definition_id"])
     return len(rows), queued
 
 
@@ -114,14 +106,10 @@ async def _become(tx: Tx, row: Row, new: Breaker, *, actor: str) -> list[Placed]
     await tx.execute(TRIP, definition=definition_id, tripped=new.state is not BreakerState.CLOSED)
     await _tell(tx, row, new, actor)
     if new.state is BreakerState.OPEN:
-        await _hold(tx, definition_id)
+        await gates.lock(tx, [definition_id])
+        await set_aside(tx, definition_id, Cause.BREAKER)
         return []
     return await gates.promote(tx, [definition_id], limit=ALL_AT_ONCE if new.state is BreakerState.CLOSED else 1)
-
-
-async def _hold(tx: Tx, definition_id: UUID) -> None:
-    await gates.lock(tx, [definition_id])
-    await hold_queued(tx, definition_id, Cause.BREAKER)
 
 
 async def _tell(tx: Tx, row: Row, new: Breaker, actor: str) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ARRAY, Integer, Text, Uuid, and_, delete, func, insert, literal_column, or_, select, update
+from sqlalchemy import ARRAY, Integer, Text, Uuid, and_, delete, func, insert, literal_column, or_, select, true, update
 from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 
 from headway.core.definition import DefinitionDraft, backoff_document, is_limited
@@ -120,18 +120,15 @@ LIST: Final = statement(
     .limit(param("limit", Integer)),
 )
 REMOVE: Final = statement("definition_remove", delete(definition).where(_mine).returning(definition.c.id))
-_regated = (
+_gateless = (
     select(run.c.id)
-    .where(run.c.definition_id == param("of", Uuid), run.c.gated.is_distinct_from(param("gate", definition.c.gated.type)))
+    .where(run.c.definition_id == param("of", Uuid), ~run.c.gated)
     .order_by(run.c.id)
     .with_for_update()
-    .cte("regated")
+    .cte("gateless")
     .prefix_with("MATERIALIZED")
 )
-GATE_RUNS: Final = statement(
-    "definition_gate_runs",
-    update(run).where(run.c.id == _regated.c.id).values(gated=param("gate", definition.c.gated.type)),
-)
+GATE_RUNS: Final = statement("definition_gate_runs", update(run).where(run.c.id == _gateless.c.id).values(gated=true()))
 OPEN_RUNS: Final = statement(
     "definition_open_runs",
     select(run.c.id)
@@ -213,9 +210,12 @@ async def create(tx: Tx, draft: DefinitionDraft, source: str, columns: Mapping[s
 
 
 async def change(tx: Tx, row: Row, wanted: Mapping[str, Any]) -> int:
-    """Write new meaning over a locked definition and return its new version; its open runs take over whether they are gated."""
-    if wanted["gated"] != row["gated"]:
-        await tx.execute(GATE_RUNS, of=row["id"], gate=wanted["gated"])
+    """Write new meaning over a locked definition and return its new version; its open runs ask its gates from now on.
+
+    Runs that ask already go on asking when it has none any more: a pause, a breaker or their schedule may want them to.
+    """
+    if wanted["gated"] and not row["gated"]:
+        await tx.execute(GATE_RUNS, of=row["id"])
     return int(await tx.fetch_value(CHANGE, definition=row["id"], **_new(wanted)))
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import (
     SmallInteger,
     Text,
     Uuid,
+    and_,
     case,
     cast,
     delete,
@@ -27,7 +28,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql.elements import ColumnElement
 
 from headway.core.outcome import RunOutcome
-from headway.core.run import State
+from headway.core.run import Cause, State
 from headway.store.owing import owing, recorded
 from headway.store.schema import run, run_done
 from headway.store.schema.work import LASTING
@@ -126,13 +127,16 @@ FINISH_PLAIN: Final = statement(
 _going_on = given(
     "o", ids=Uuid, attempts=Integer, states=SmallInteger, dues=INSTANT, failures=SmallInteger, crashes=SmallInteger, reasons=Text
 ).c
+# Whether it may be queued is for admit to say, of a run with gates: until then it waits at them.
+_asks_again: Final = and_(run.c.gated, _going_on.states == const(State.QUEUED))
 # `started_at` stays: it is when the run was last started, and the attempt's row needs it.
 RELEASE: Final = statement(
     "settle_release",
     update(run)
     .where(run.c.id == _going_on.ids, run.c.attempt == _going_on.attempts, run.c.session == param("session", Uuid))
     .values(
-        state=_going_on.states,
+        state=case((_asks_again, const(State.HELD)), else_=_going_on.states),
+        cause=case((_asks_again, const(Cause.GATE)), else_=const(Cause.NONE)),
         available_at=func.coalesce(_going_on.dues, run.c.available_at),
         failures=func.coalesce(_going_on.failures, run.c.failures),
         crashes=func.coalesce(_going_on.crashes, run.c.crashes),

@@ -4,18 +4,16 @@ Whoever admits or frees takes the definition's advisory lock first, with those o
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Integer, SmallInteger, Text, Uuid, and_, cast, func, or_, select, true, union_all, update
 from sqlalchemy.dialects.postgresql import insert
 
-from headway.core.gate import Admission, Limits, Usage, admit, after, restrict
+from headway.core.gate import PASSABLE, PATIENCE, Admission, Asking, Limits, admit_each
 from headway.core.run import Cause, State
 from headway.store import limits
-from headway.store.limits import Facts
-from headway.store.schema import rate_bucket, restriction, run
+from headway.store.schema import definition, rate_bucket, restriction, run
 from headway.store.statement import INSTANT, array, const, given, now, param, statement
 from headway.store.tx import Row, Tx
 
@@ -46,7 +44,17 @@ LOCK: Final = statement(
 )
 CANDIDATES: Final = statement(
     "gate_candidates",
-    select(run.c.id, run.c.definition_id, run.c.queue, run.c.priority, run.c.state, run.c.cause, run.c.forced, run.c.counted)
+    select(
+        run.c.id,
+        run.c.definition_id,
+        run.c.queue,
+        run.c.priority,
+        run.c.available_at,
+        run.c.state,
+        run.c.cause,
+        run.c.forced,
+        run.c.counted,
+    )
     .where(
         run.c.id == func.any(array("ids", Uuid)),
         or_(run.c.state == const(State.HELD), and_(run.c.state == const(State.SCHEDULED), run.c.available_at <= now())),
@@ -89,6 +97,25 @@ WAITERS: Final = statement(
     .select_from(_of.definitions.table.join(_waiter, true()))
     .order_by(-_waiter.c.priority, _waiter.c.available_at, _waiter.c.id),
 )
+_longest = (
+    select(run.c.id, run.c.available_at)
+    .where(
+        run.c.definition_id == definition.c.id,
+        run.c.state == const(State.HELD),
+        run.c.cause.in_([const(cause) for cause in PASSABLE]),
+        run.c.available_at <= param("before", INSTANT),
+    )
+    .order_by(run.c.available_at, run.c.id)
+    .limit(param("limit", Integer))
+    .lateral("longest")
+)
+PASSED_OVER: Final = statement(
+    "gate_passed_over",
+    select(_longest.c.id, definition.c.id.label("definition_id"))
+    .select_from(definition.join(_longest, true()))
+    .where(definition.c.id == func.any(array("definitions", Uuid)), definition.c.paused_at.is_(None), ~definition.c.tripped)
+    .order_by(_longest.c.available_at, _longest.c.id),
+)
 WAITED_FOR: Final = statement("gate_waited_for", select(func.distinct(run.c.definition_id)).where(_waits))
 
 
@@ -106,22 +133,31 @@ async def lock_of(tx: Tx, ids: Sequence[UUID]) -> None:
     await lock(tx, [row[0] for row in map(_values, await tx.fetch(GATED, ids=list(ids)))])
 
 
-async def place(tx: Tx, ids: Sequence[UUID]) -> list[Placed]:
-    """Admit runs that are due: each becomes queued, held with its cause, or scheduled for later.  Order in, order of admission."""
+async def place(tx: Tx, ids: Sequence[UUID], *, kept: bool = False) -> list[Placed]:
+    """Admit runs that are due: each becomes queued, held with its cause, or scheduled for later.  Order in, order of admission.
+
+    Ahead of them, in the answer as well, stand waiters that have been passed over for a minute; `kept` runs stand ahead of everybody, for
+    they were let in before.
+    """
     if not ids:
         return []
-    definitions = [row[0] for row in map(_values, await tx.fetch(DEFINITIONS, ids=list(ids)))]
-    facts = await limits.read(tx, definitions, await lock(tx, definitions))
-    rows = {row["id"]: row for row in await tx.fetch(CANDIDATES, ids=sorted(ids))}
-    decided = [(row, _admit(facts, row, tx.now)) for row in (rows[id_] for id_ in ids if id_ in rows)]
-    await _write(tx, decided, facts.limits)
+    definitions = {row[0] for row in map(_values, await tx.fetch(DEFINITIONS, ids=list(ids)))}
+    tied = await lock(tx, definitions)
+    ahead = {} if kept else await _passed_over(tx, tied)
+    facts = await limits.read(tx, sorted(definitions.union(ahead.values())), tied)
+    order = dict.fromkeys([*ahead, *ids])
+    rows = {row["id"]: row for row in await tx.fetch(CANDIDATES, ids=sorted(order))}
+    asked = [rows[id_] for id_ in order if id_ in rows]
+    asking = [Asking(row["definition_id"], row["available_at"], Cause(row["cause"]), row["forced"], row["counted"], kept) for row in asked]
+    decided = list(zip(asked, admit_each(facts.limits, facts.usage, facts.partners, asking, tx.now), strict=True))
+    await _write(tx, decided, {} if kept else facts.limits)
     return [_placement(row, admission, facts.limits) for row, admission in decided]
 
 
 async def promote(tx: Tx, definitions: Iterable[UUID], limit: int = WAITERS_LOOKED_AT) -> list[Placed]:
     """Let waiters in, as far as limits allow, of these definitions and of all that restrictions tie to them, at most `limit` of each.
 
-    Priority comes first, then due instant, then id.
+    Whoever was passed over for a minute comes first, then priority, then due instant, then id.
     """
     tied = await lock(tx, definitions)
     waiters = [row["id"] for row in await tx.fetch(WAITERS, definitions=sorted(tied), limit=limit)] if tied else []
@@ -137,15 +173,10 @@ def _values(row: Row) -> tuple[Any, ...]:
     return tuple(row.values())
 
 
-def _admit(facts: Facts, row: Row, at: datetime) -> Admission:
-    """Decide for one run, and note what that leaves for those behind it."""
-    key = row["definition_id"]
-    usage = facts.usage.get(key, Usage())
-    admission = admit(facts.limits.get(key, Limits()), usage, at, forced=row["forced"], counted=row["counted"])
-    facts.usage[key] = after(usage, admission, at, counted=row["counted"])
-    if admission.state is State.QUEUED:
-        restrict(facts.usage, key, facts.partners)
-    return admission
+async def _passed_over(tx: Tx, tied: Iterable[UUID]) -> dict[UUID, UUID]:
+    """Return who has waited for a minute at gates that are taken, the longest due first, with the definition of each."""
+    rows = await tx.fetch(PASSED_OVER, definitions=sorted(tied), before=tx.now - PATIENCE, limit=WAITERS_LOOKED_AT)
+    return {row["id"]: row["definition_id"] for row in rows}
 
 
 async def _write(tx: Tx, decided: Sequence[tuple[Row, Admission]], allowed: dict[UUID, Limits]) -> None:

@@ -50,7 +50,7 @@ GATES_OF_OVERDUE: Final = statement("rescue_gates_of_overdue", _gates.where(run.
 
 
 class Rescued(NamedTuple):
-    """What a rescue moved, and what it let in behind them."""
+    """What a rescue moved, and what it let in: runs of its own that had to ask their gates again, and whoever waited behind the others."""
 
     settled: list[Settled]
     promoted: list[gates.Placed]

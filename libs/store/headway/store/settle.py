@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from headway.core.outcome import FAILED_ATTEMPTS, AttemptOutcome
-from headway.core.run import DONE, FINAL, Settlement
+from headway.core.run import DONE, FINAL, Settlement, State
 from headway.store.attempts import AttemptRecord, error_document, record, result_text
 from headway.store.finish import FINISH_HELD, FINISH_IDLE, FINISH_PLAIN, RELEASE
 from headway.store.owing import owe_failures
@@ -40,12 +40,18 @@ class Settled(NamedTuple):
     started_at: datetime | None
     parent: UUID | None
 
+    @property
+    def kept(self) -> bool:
+        """Whether it asks its gates again but was put off by nobody: it is due since before it started, and has the place that it had."""
+        return self.state == State.HELD and self.started_at is not None and self.available_at <= self.started_at
+
 
 async def settle(tx: Tx, verdicts: Sequence[Verdict]) -> list[Settled]:
     """Record what was decided, and return the runs that really moved.
 
     A verdict whose fence no longer stands changes nothing and is missing from the answer.  Attempt rows are written for everything
     but a first-time success.  A success may be decided without reading its row; anything else is decided from the locked row.
+    A run with gates that goes on at once is held at them until `waiting.let_in` lets it in.
     """
     moved: list[Settled] = []
     for session in sorted({verdict.session for verdict in verdicts}, key=str):

@@ -12,7 +12,7 @@ from headway.store import definitions, editing, gates, schedules
 from headway.store.audit import Entry, write
 from headway.store.gates import Placed
 from headway.store.schema import definition, schedule
-from headway.store.set_aside import hold_queued
+from headway.store.set_aside import set_aside
 from headway.store.statement import INSTANT, array, param, statement
 from headway.store.tx import Row, Tx
 
@@ -115,14 +115,14 @@ async def _changed(tx: Tx, row: Row, entry: Entry) -> None:
 
 
 async def pause_definition(tx: Tx, row: Row, pause: Pause) -> list[Placed]:
-    """Pause a definition: its slots are decided as paused, its queued runs are held, and what runs goes on."""
+    """Pause a definition: its slots are decided as paused, its queued runs are held, and what runs goes on to the end of its attempt."""
     if row["paused_at"] is not None:
         return []
     ids = await _schedules_of(tx, row)
     await editing.close(tx, ids, actor=pause.by)
     await gates.lock(tx, [row["id"]])
     await tx.execute(PAUSE_DEFINITION, of=row["id"], now=tx.now, by=pause.by, reason=pause.reason, until=pause.until)
-    await hold_queued(tx, row["id"], Cause.PAUSED)
+    await set_aside(tx, row["id"], Cause.PAUSED)
     await _turned(tx, row, ids, Entry(pause.by, "definition.paused", f"definition:{row['name']}", row["tenant"], pause.reason))
     return []
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Integer, Uuid, and_, exists, func, select, update
+from sqlalchemy import Integer, Uuid, and_, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from headway.core.ask import Origin
@@ -29,7 +29,7 @@ _turn: Final = and_(run.c.state == const(State.HELD), run.c.cause == const(Cause
 _going: Final = and_(
     _other.c.schedule == run.c.schedule,
     _other.c.origin.in_([const(Origin.CATCH_UP), const(Origin.BACKFILL)]),
-    _other.c.state != const(State.HELD),
+    or_(_other.c.state != const(State.HELD), _other.c.cause != const(Cause.CATCH_UP)),
 )
 _heads = (
     select(run.c.id)
@@ -43,8 +43,9 @@ NEXT_TURNS: Final = statement("waiting_next_turns", update(run).where(run.c.id =
 
 
 async def let_in(tx: Tx, settled: Sequence[Settled]) -> list[Placed]:
-    """Let in whoever waited for these runs, and return what is queued now."""
-    queued = await gates.promote(tx, {one.definition_id for one in settled if one.gated})
+    """Let in those of these runs that go on at once, then whoever waited for the others, and return what is queued now."""
+    queued = await _placed(tx, [one.id for one in settled if one.kept], kept=True)
+    queued += await gates.promote(tx, {one.definition_id for one in settled if one.gated})
     return queued + await _free(tx, {one.schedule for one in settled if one.gated and one.schedule and one.state in FINAL})
 
 
@@ -61,5 +62,5 @@ async def _free(tx: Tx, schedules: Collection[UUID]) -> list[Placed]:
     return await _placed(tx, [row["id"] for row in await tx.fetch(FREE_OF, schedules=sorted(schedules))])
 
 
-async def _placed(tx: Tx, ids: Sequence[UUID]) -> list[Placed]:
-    return [one for one in await gates.place(tx, sorted(ids)) if one.state is State.QUEUED]
+async def _placed(tx: Tx, ids: Sequence[UUID], *, kept: bool = False) -> list[Placed]:
+    return [one for one in await gates.place(tx, sorted(ids), kept=kept) if one.state is State.QUEUED]

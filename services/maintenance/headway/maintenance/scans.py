@@ -29,6 +29,7 @@ from headway.store import (
     rescue,
     runs,
     sessions,
+    set_aside,
     sla,
     start_by,
     switches,
@@ -96,15 +97,15 @@ async def end_overdue(ground: Ground) -> Next:
 
 
 async def open_gates(ground: Ground) -> Next:
-    """Let waiters in that nobody promoted: the second chance of held runs."""
+    """Hold what slipped past a pause or an open breaker, and let waiters in that nobody promoted: the second chance of held runs."""
+    found = await ground.database.transact(set_aside.set_slipped_aside)
     async with ground.database.begin() as tx:
         waited_for = await gates.waited_for(tx)
-    found = 0
     for definition in waited_for:
         promoted = await ground.database.transact(partial(gates.promote, definitions=[definition]))
         ground.publish(promoted)
         found += len(promoted)
-    return Next(found)
+    return Next(found, again=found > 0)
 
 
 async def take_turns(ground: Ground) -> Next:
@@ -116,7 +117,7 @@ async def take_turns(ground: Ground) -> Next:
 
 
 async def try_breakers(ground: Ground) -> Next:
-    """Let a probe through each open breaker whose reset time has passed, and hold what slipped past an open one."""
+    """Let a probe through each open breaker whose reset time has passed."""
     found, queued = await ground.database.transact(breakers.try_again)
     ground.publish(queued)
     return Next(found)

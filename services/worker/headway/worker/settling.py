@@ -91,8 +91,7 @@ def _not_storable(ended: AttemptEnd, refusal: Invalid) -> _End:
 
 
 async def _conclude(tx: Tx, ended: Sequence[AttemptEnd]) -> Concluded:
-    gated = {end.claimed.definition_id for end in ended if end.claimed.gated}
-    await gates.lock(tx, gated)
+    taken = await gates.lock(tx, {end.claimed.definition_id for end in ended if end.claimed.gated})
     verdicts = [
         Verdict(end.claimed.id, end.claimed.attempt, succeed(end.outcome), end.session)
         for end in ended
@@ -101,8 +100,9 @@ async def _conclude(tx: Tx, ended: Sequence[AttemptEnd]) -> Concluded:
     verdicts += await _decide_others(tx, [end for end in ended if not isinstance(end.outcome, Success | PartialSuccess)])
     settled = await settle(tx, verdicts)
     queued = [Placed(run.id, State.QUEUED, run.queue, run.priority) for run in settled if run.state == State.QUEUED]
-    if gated:
-        queued += await let_in(tx, settled)
+    if taken:
+        # Runs that have got gates since they were claimed are maintenance's: gates are taken before runs.
+        queued += await let_in(tx, [run for run in settled if run.definition_id in taken])
     moved = {run.id for run in settled}
     outcomes = {verdict.run: verdict.settlement.attempt_outcome for verdict in verdicts if verdict.run in moved}
     return Concluded(tx.now, settled, queued, outcomes)
