@@ -26,6 +26,7 @@ COLOURS: Final = {
     "skipped": "yellow",
     "created": "green",
     "updated": "yellow",
+    "changed": "yellow",
     "broken": "red",
     "holds": "green",
     "fired": "green",

@@ -18,6 +18,7 @@ from headway.api.definition_views import (
     LatestRuns,
     Like,
 )
+from headway.api.differences import Differences, compare
 from headway.api.documents import parse, parse_all, patched
 from headway.api.edge import Route
 from headway.api.inputs import Asked, IfMatch, Instant, Narrowed, Page, Text, value_problems
@@ -158,6 +159,12 @@ async def apply_definitions(
     if not wanted.dry_run:
         desk.announce(outcome)
     return Changes(changes=_changes(outcome), dry_run=wanted.dry_run)
+
+
+@router.post(":diff")
+async def compare_definitions(document: Annotated[dict[str, Any], Like(DefinitionsDocument)], desk: Desk) -> Differences:
+    """Say field by field what applying a document would change, and change nothing."""
+    return await compare(desk.database, parse_all(document, desk.who.tenant), desk.who)
 
 
 @router.post(":latest-runs")

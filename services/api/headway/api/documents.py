@@ -1,7 +1,7 @@
 """Definitions as documents: what a row says in the words of `headway.core.draft`, so that what is read can be changed and sent back."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -66,30 +66,34 @@ FACTS: Final = frozenset(
     }
 )
 SCHEDULE_FACTS: Final = FACTS | {"definition", "broken", "decided_until", "chained_at"}
+Shown = Callable[[Mapping[str, Any]], dict[str, Any]]
 ONE_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-def document_of(row: Row, schedules: Sequence[Row]) -> dict[str, Any]:
-    """Return the document that would make a definition what its rows say; secrets are masked, and saved again they stay what they are."""
+def document_of(row: Row, schedules: Sequence[Row], *, parameters: Shown = masked) -> dict[str, Any]:
+    """Return the document that would make a definition what its rows say; secrets are masked, and saved again they stay what they are.
+
+    `parameters` shows them in another way.
+    """
     return {name: row[name] for name in PLAIN} | {
-        "parameters": masked(row["parameters"]),
+        "parameters": parameters(row["parameters"]),
         "timeout": span_text(row["timeout"]),
         "retry_horizon": span_text(row["retry_horizon"]),
         "start_by": span_text(row["start_by"]),
         "backoff": _backoff(row["backoff"]),
         "watch": _watch(row["watch"]),
-        "schedules": [schedule_document_of(one) for one in schedules],
+        "schedules": [schedule_document_of(one, parameters=parameters) for one in schedules],
         "restrictions": list(row["restrictions"]),
         **_calendars(row),
     }
 
 
-def schedule_document_of(row: Row) -> dict[str, Any]:
+def schedule_document_of(row: Row, *, parameters: Shown = masked) -> dict[str, Any]:
     """Return the document that would make a schedule what its row says."""
     plain = (
         {name: row[name] for name in SCHEDULE_PLAIN}
         | {name: span_text(row[name]) for name in SCHEDULE_SPANS}
-        | {"payload": (row["payload"] or b"").decode(), "parameters": masked(row["parameters"])}
+        | {"payload": (row["payload"] or b"").decode(), "parameters": parameters(row["parameters"])}
     )
     chosen = _calendars(row)
     if row["calendars"] is None or (chosen["calendar"] and not chosen["calendars"]):

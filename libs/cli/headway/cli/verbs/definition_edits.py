@@ -1,5 +1,6 @@
-"""`headway definitions enable|disable|pause|resume|delete`: switch what can be run."""
+"""`headway definitions enable|disable|pause|resume|delete|announce`: switch what can be run, and tell of it."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -7,8 +8,22 @@ import typer
 from headway.cli.output import Output, output_of
 from headway.cli.root import example
 from headway.cli.verbs.definitions import app as definitions
+from headway.core.errors import Invalid
 
 __all__ = ["definitions"]
+
+
+class Change(StrEnum):
+    """What an announcement may say of a definition."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    DELETED = "deleted"
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+
 
 Name = Annotated[str, typer.Argument(help="The definition's name.")]
 
@@ -53,6 +68,29 @@ def delete(ctx: typer.Context, name: Name) -> None:
         output.document(answer)
     else:
         output.say(f"{name} deleted")
+
+
+@definitions.command(epilog=example("headway definitions announce report", "headway definitions announce report --change deleted"))
+def announce(
+    ctx: typer.Context,
+    name: Name,
+    change: Annotated[Change, typer.Option(help="What was done to it.")] = Change.UPDATED,
+    tenant: Annotated[str, typer.Option(help="Whose definition it is.")] = "",
+) -> None:
+    """Have every scheduler read a definition again, after a change made past the API; only the broker is needed (HEADWAY_BROKER_URL)."""
+    import asyncio
+
+    from headway.runtime.settings import load
+    from headway.sdk.announce import BrokerSettings, announce_definition_changed
+
+    output = output_of(ctx)
+    if load(BrokerSettings).broker_url.scheme == "memory":
+        raise Invalid.field("HEADWAY_BROKER_URL", "a broker in memory reaches its own process only: name one at amqp://")
+    asyncio.run(announce_definition_changed(name, tenant, change.value))
+    if output.json:
+        output.document({"name": name, "tenant": tenant, "change": change.value})
+    else:
+        output.say(f"{name}: {change.value} is announced")
 
 
 def _switch(output: Output, name: str, verb: str, document: dict[str, Any] | None = None) -> None:

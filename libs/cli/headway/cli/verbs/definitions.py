@@ -5,9 +5,10 @@ from typing import Annotated, Any, Final
 import typer
 
 from headway.cli.output import Output, output_of
-from headway.cli.root import example, verbs
+from headway.cli.root import NO, example, verbs
 
 COLUMNS: Final = ("name", "handler", "queue", "enabled", "version", "source", "description")
+DIFFERENCE_COLUMNS: Final = ("change", "name", "field", "kept", "file")
 SCHEDULE_COLUMNS: Final = ("name", "cron", "every", "zone", "enabled", "id")
 CHILDREN: Final = ("schedules", "triggers")
 
@@ -65,6 +66,36 @@ def apply(
     from headway.cli.inputs import read_document
 
     save(output_of(ctx), read_document(file), dry_run=dry_run)
+
+
+@app.command(
+    epilog=example("headway definitions diff jobs.yaml", "headway definitions diff jobs.yaml || headway definitions apply jobs.yaml")
+)
+def diff(ctx: typer.Context, file: Annotated[str, typer.Argument(help="What `apply` takes; - reads stdin.")]) -> None:
+    """Say field by field what applying a file would change: exit code 0 if nothing, 1 if anything."""
+    from headway.cli.client import api_of
+    from headway.cli.inputs import read_document
+
+    output = output_of(ctx)
+    found = api_of(output).post("/v1/definitions:diff", read_document(file))["definitions"]
+    if output.json:
+        output.document(found)
+    else:
+        output.table([row for one in found for row in _differing(one)], DIFFERENCE_COLUMNS, none="no definitions")
+        for one in found:
+            if one["overridden"]:
+                output.say(f"{one['name']}: set here over what code declares: {', '.join(one['overridden'])}")
+    if any(one["change"] != "unchanged" for one in found):
+        raise typer.Exit(NO)
+
+
+def _differing(one: dict[str, Any]) -> list[dict[str, Any]]:
+    """A line for each field, or one for the definition when there is none to show."""
+    fields = [
+        {"field": field["path"], "kept": field["kept"], "file": "differs" if field["secret"] else field["wanted"]}
+        for field in one["fields"]
+    ]
+    return [{"change": one["change"], "name": one["name"], **field} for field in fields or [{}]]
 
 
 def save(output: Output, document: dict[str, Any], *, dry_run: bool) -> list[dict[str, Any]]:
