@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID
 
 import pytest
@@ -12,20 +13,30 @@ from headway.broker.hints import completed
 from headway.broker.port import Broker, Consumer
 from headway.core.definition import Watch
 from headway.core.outcome import Failure, SafeError
+from headway.core.trigger import TriggerDraft
 from headway.messages import CompletedRun, RunCompleted
 from headway.messages.channels import DEAD_QUEUE, SCHEDULER_COMPLETIONS
 from headway.runtime.settings.groups import ReactionGroup
 from headway.scheduler.react import Reactions
-from headway.store import breakers
+from headway.store import breakers, tallying, trigger_edits
 from headway.store.alerting import alert
 from headway.store.gates import Placed
 from headway.store.reactions import Doing, Kind, Owed
+from headway.store.triggering import triggering
 from headway.store.tx import Tx
 from tests.scheduler.brokers import brief_broker
+from tests.store.batching import Batches
 from tests.store.scene import Scene
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 DUPLICATES = 100
+AFTER = TriggerDraft("next", "after")
+DOING: Mapping[int, Doing] = {
+    Kind.TRIGGER: triggering(lambda fired: None),
+    Kind.BATCH: tallying.react,
+    Kind.BREAKER: breakers.react,
+    Kind.ALERT: alert,
+}
 
 
 @pytest.fixture
@@ -67,10 +78,10 @@ async def tell(broker: Broker, runs: Sequence[UUID], times: int = 1) -> None:
             await broker.publish(letter)
 
 
-async def failed(scene: Scene, watch: Watch) -> UUID:
-    """A run whose only attempt failed."""
-    await scene.define(watch=watch)
-    (run,) = await scene.enqueue()
+async def failed(scene: Scene, watch: Watch, name: str = "job", attempts: int = 1) -> UUID:
+    """A run whose first attempt failed."""
+    await scene.define(name, watch=watch, attempts=attempts)
+    (run,) = await scene.enqueue(name=name)
     session = await scene.worker()
     (claimed,) = await scene.claim(session, [run])
     await scene.settle(session, claimed, Failure(SafeError("ValueError", "no rows")))
@@ -78,16 +89,27 @@ async def failed(scene: Scene, watch: Watch) -> UUID:
 
 
 async def test_a_hundred_duplicates_at_two_schedulers_are_one_event(scene: Scene, broker: Broker) -> None:
-    """MSG-10, RTY-04: a completion delivered a hundred times to two schedulers makes one alert and one trip of a breaker."""
+    """MSG-10, RTY-04: completions delivered a hundred times to two schedulers make one retry, one run of a trigger's target, one step of a
+    parent's progress, one alert for each failed attempt and one trip of a breaker."""
     run = await failed(scene, Watch(breaker_threshold=1))
-    doing: Mapping[int, Doing] = {Kind.ALERT: alert, Kind.BREAKER: breakers.react}
-    both = [await consuming(scene, broker, doing) for _ in range(2)]
-    await tell(broker, [run], DUPLICATES)
+    retried = await failed(scene, Watch(), name="retried", attempts=5)
+    batches = Batches(scene)
+    for name in ("child", "after"):
+        await scene.define(name)
+    await scene.database.transact(partial(trigger_edits.save, drafts={"": ("child", AFTER)}, tenant="", actor="ann"))
+    parent = await batches.make(2, name="job", child="child", triggers=True)
+    child, _ = await batches.ids(parent)
+    await batches.end([child])
+    both = [await consuming(scene, broker, DOING) for _ in range(2)]
+    await tell(broker, [run, retried, child], DUPLICATES)
     handled = await asyncio.gather(*[one.until_quiet() for one in both])
     assert sum(handled) == DUPLICATES
     assert min(handled) > 0
-    rows = await scene.sql("SELECT kind FROM headway.alert ORDER BY kind")
-    assert [row["kind"] for row in rows] == ["breaker_tripped", "failure"]
+    told = await scene.sql("SELECT kind, run FROM headway.alert ORDER BY kind, run")
+    assert [tuple(row.values()) for row in told] == [("breaker_tripped", None), ("failure", run), ("failure", retried)]
+    assert [(row["attempt"], row["failures"]) for row in await scene.sql("SELECT * FROM headway.run WHERE id = $1", retried)] == [(1, 1)]
+    assert [row["parent"] for row in await scene.sql("SELECT parent FROM headway.run WHERE definition = 'after'")] == [child]
+    assert await batches.said(parent) == (50, "1/2 children complete")
     assert await scene.sql("SELECT run FROM headway.reaction") == []
 
 

@@ -16,14 +16,14 @@ from tests.system.fleet import Fleet
 SAID = re.compile(r"(\d+)/(\d+) children complete")
 
 
-async def make(fleet: Fleet, good: int, bad: int) -> UUID:
-    """Create a batch of so many children that succeed and fail, a mix that is a partial success, and hint at them."""
+async def make(fleet: Fleet, good: int, bad: int, seconds: float = 0) -> UUID:
+    """Create a batch of so many children that succeed after a while and fail, a mix that is a partial success, and hint at them."""
     database = await Database.open(fleet.database_url, size=2)
     broker = connect(fleet.broker_url)
     await broker.open()
     try:
         async with Client(database, broker, created_by="test") as client:
-            children = [Ask("nap")] * good + [Ask("wrong")] * bad
+            children = [Ask("nap", params=f'{{"seconds": {seconds}}}')] * good + [Ask("wrong")] * bad
             return (await client.make_batch(BatchAsk(Ask("nap"), children, mixed=Mixed.PARTIAL))).parent
     finally:
         await broker.close()
