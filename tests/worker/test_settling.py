@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from headway.core.outcome import Failure, HandedBack, Outcome, SafeError
+from headway.core.outcome import Failure, HandedBack, Outcome, SafeError, Success
 from headway.core.run import Cause, State
 from headway.store import gates
 from headway.store.claim import Claimed
@@ -49,3 +49,15 @@ async def test_a_run_with_gates_goes_on_and_is_announced(scene: Scene) -> None:
     done = await conclude(scene.database, ends)
     assert {run.id for run in done.queued} == {end.claimed.id for end in ends}
     assert await scene.states([end.claimed.id for end in ends]) == [State.QUEUED] * 2
+
+
+async def test_one_of_two_hundred_that_cannot_be_stored_fails_alone(scene: Scene) -> None:
+    """RUN-19, BB-058: a batch that PostgreSQL refuses for one result settles the other 199 at once, and that one as not storable."""
+    await scene.define(attempts=3)
+    ends = [end._replace(outcome=Success({"value": number})) for number, end in enumerate(await claimed(scene, 200))]
+    culprit = ends[77]._replace(outcome=Success({"value": "\ud800"}))
+    done = await conclude(scene.database, [*ends[:77], culprit, *ends[78:]])
+    assert len(done.settled) == 200
+    rows = await scene.sql("SELECT id, state, error ->> 'kind' AS kind FROM headway.run_done WHERE state <> $1", State.SUCCEEDED)
+    assert [tuple(row.values()) for row in rows] == [(culprit.claimed.id, State.FAILED, "result_not_storable")]
+    assert await scene.sql("SELECT id FROM headway.run") == []
